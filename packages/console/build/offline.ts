@@ -27,7 +27,8 @@ ${RUN_GOES_HERE}
 
 /**
  * Adds the page that shows an exported run without a service: the console with all its views in one file, which the
- * export of a run completes (`src/view/OfflinePage.ts`). It loads nothing, so its fonts are those of the system.
+ * export of a run completes (`src/view/offline/OfflinePage.ts`). It loads nothing, so its fonts are those of the
+ * system.
  */
 export const offline = (config: InlineConfig, entry: string): Plugin => ({
   name: "runplane:offline",

@@ -7,8 +7,8 @@ import RunPage from "./pages/run/RunPage.tsx"
 import "./shell/Printing.ts"
 import "./shell/Theme.ts"
 import "./styles.css"
-import { exactTime } from "./view/Format.ts"
-import { answerOf, type OfflineRun } from "./view/OfflineAnswers.ts"
+import { exactTime } from "./view/format/Format.ts"
+import { answerOf, type OfflineRun } from "./view/offline/OfflineAnswers.ts"
 
 // A file of its own (vite.config.ts): the console with one exported run in it, without a service.
 
@@ -17,7 +17,7 @@ interface Content {
   readonly bundle: OfflineRun
 }
 
-// The export wrote it (view/OfflinePage.ts); the client decodes the parts that it reads.
+// The export wrote it (view/offline/OfflinePage.ts); the client decodes the parts that it reads.
 const isContent = (value: unknown): value is Content =>
   typeof value === "object" && value !== null && "record" in value && "bundle" in value
 

@@ -1,4 +1,4 @@
-import { makeStore } from "../view/Store.ts"
+import { makeStore } from "../view/live/Store.ts"
 
 /** The state of the connection, which the sidebar shows. */
 export type Connection =

@@ -1,4 +1,4 @@
-import { makeStore } from "../view/Store.ts"
+import { makeStore } from "../view/live/Store.ts"
 import { SERVICE_PATH } from "./Base.ts"
 
 /**

@@ -1,6 +1,6 @@
 import { type CanonicalEvent, eventTime, OTLP_RUNTIME_KIND, spanTimes } from "@runplane/domain"
-import { type KeyEvent, keyEventOf } from "../view/KeyEvents.ts"
-import { type Phase, PhaseList } from "../view/Phases.ts"
+import { type KeyEvent, keyEventOf } from "../view/run/KeyEvents.ts"
+import { type Phase, PhaseList } from "../view/run/Phases.ts"
 
 /** Capacity in key events; beyond it the older half is dropped. The strip is some hundred pixels wide. */
 const MOST_KEY_EVENTS = 20_000

@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import { failureOf, runtime } from "../client/Client.ts"
 import { lostStream, sawStream } from "../client/Connection.ts"
 import { type CallFailed, isPassing, problemOf } from "../client/Problem.ts"
-import { makeStore, type Store } from "../view/Store.ts"
+import { makeStore, type Store } from "../view/live/Store.ts"
 import { RunLog } from "./RunLog.ts"
 
 /** A followed run, as the page shows it; a new object for each change. */

@@ -3,8 +3,8 @@ import { type Connection, connection } from "../client/Connection.ts"
 import { isRefusal, problemOf } from "../client/Problem.ts"
 import { useNow, useStore } from "../ui/hooks.ts"
 import { useRead } from "../ui/useRead.ts"
-import { counted, relativeTime, whole } from "../view/Format.ts"
-import { oldestOf, type PolledRead } from "../view/Freshness.ts"
+import { counted, relativeTime, whole } from "../view/format/Format.ts"
+import { oldestOf, type PolledRead } from "../view/live/Freshness.ts"
 
 /** What the light shows: the connection, and whether the page could refresh its data. */
 type Light = Connection | { readonly state: "old" }

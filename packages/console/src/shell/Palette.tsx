@@ -3,10 +3,10 @@ import { CornerDownLeft, Search } from "lucide-react"
 import { type KeyboardEvent, useId, useState } from "react"
 import { useLocation } from "wouter"
 import { StatusBadge, UserText } from "../ui/basics.tsx"
+import { Overlay } from "../ui/dialogs/Overlay.tsx"
 import { activeShortcuts } from "../ui/Keys.ts"
-import { Overlay } from "../ui/Overlay.tsx"
-import { useRunSearch } from "../ui/useRunSearch.ts"
-import { runFacts } from "../view/RunFacts.ts"
+import { useRunSearch } from "../ui/search/useRunSearch.ts"
+import { runFacts } from "../view/run/RunFacts.ts"
 import type { NavItem } from "./NavItem.ts"
 
 interface Entry {

@@ -1,4 +1,4 @@
-import { exactTime } from "../view/Format.ts"
+import { exactTime } from "../view/format/Format.ts"
 
 /** What a printed page says of itself: its address, and when it was printed, with the zone of all its times. */
 const sign = (): void => {

@@ -2,9 +2,9 @@ import { useId, useState } from "react"
 import { useLocation } from "wouter"
 import { useUrlState } from "../ui/hooks.ts"
 import { useRead } from "../ui/useRead.ts"
-import { exactTime } from "../view/Format.ts"
-import { scopeParams, WINDOWS } from "../view/Scope.ts"
-import { setTimeSetting, type TimeSetting, timeSetting } from "../view/TimeSetting.ts"
+import { exactTime } from "../view/format/Format.ts"
+import { setTimeSetting, type TimeSetting, timeSetting } from "../view/format/TimeSetting.ts"
+import { scopeParams, WINDOWS } from "../view/query/Scope.ts"
 
 /** Pages with an environment and a time range. */
 const NARROWED = /^\/(overview|runs|events)$/

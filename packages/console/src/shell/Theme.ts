@@ -1,4 +1,4 @@
-import { makeStore } from "../view/Store.ts"
+import { makeStore } from "../view/live/Store.ts"
 
 export type Theme = "system" | "light" | "dark"
 

@@ -1,4 +1,4 @@
-import { type Cost, costNote, costOf } from "../view/Format.ts"
+import { type Cost, costNote, costOf } from "../view/format/Format.ts"
 
 interface CostTextProps {
   readonly cost: Cost

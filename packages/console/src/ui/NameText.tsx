@@ -1,4 +1,4 @@
-import { nameParts } from "../view/NameCut.ts"
+import { nameParts } from "../view/format/NameCut.ts"
 import { UserText } from "./basics.tsx"
 
 /** A name in one line. An ellipsis replaces the middle of a name that is too wide. */

@@ -1,7 +1,7 @@
 import type { StabilityAnswer } from "@runplane/api"
 import { outcomeText } from "@runplane/domain"
-import { dollars, duration, percent, whole } from "../view/Format.ts"
-import { excludedText, intervalText, type OutcomeBar, outcomeBars, type StabilityFigures } from "../view/Gates.ts"
+import { dollars, duration, percent, whole } from "../view/format/Format.ts"
+import { excludedText, intervalText, type OutcomeBar, outcomeBars, type StabilityFigures } from "../view/gates/Gates.ts"
 import { UserText } from "./basics.tsx"
 import { countColumn, Facts, type TableColumn, TextLink } from "./kit.tsx"
 

@@ -1,7 +1,7 @@
 import { AlertTriangle, Inbox, RotateCw } from "lucide-react"
 import type { ReactNode } from "react"
 import { type Problem, problemOf, UNREACHABLE } from "../client/Problem.ts"
-import { relativeTime } from "../view/Format.ts"
+import { relativeTime } from "../view/format/Format.ts"
 import { Id, UserText } from "./basics.tsx"
 import { useNow } from "./hooks.ts"
 

@@ -12,9 +12,9 @@ import {
   XCircle
 } from "lucide-react"
 import type { ReactNode } from "react"
-import { dateTime, exactTime, middleCut, relativeTime } from "../view/Format.ts"
-import { runStatusLabel, type Tone } from "../view/Status.ts"
-import { timeSetting } from "../view/TimeSetting.ts"
+import { dateTime, exactTime, middleCut, relativeTime } from "../view/format/Format.ts"
+import { runStatusLabel, type Tone } from "../view/format/Status.ts"
+import { timeSetting } from "../view/format/TimeSetting.ts"
 import { useCopy, useNow } from "./hooks.ts"
 
 export const toneText: Readonly<Record<Tone, string>> = {

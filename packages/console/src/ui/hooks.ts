@@ -1,9 +1,9 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react"
 import { useSearch } from "wouter"
 import { navigate } from "wouter/use-browser-location"
-import { clockOf } from "../view/Clock.ts"
-import type { Store } from "../view/Store.ts"
-import { readParams, type ValuesOf, writeParams } from "../view/UrlState.ts"
+import { clockOf } from "../view/live/Clock.ts"
+import type { Store } from "../view/live/Store.ts"
+import { readParams, type ValuesOf, writeParams } from "../view/query/UrlState.ts"
 
 export const useStore = <A>(store: Store<A>): A => useSyncExternalStore(store.subscribe, store.get)
 

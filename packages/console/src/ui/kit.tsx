@@ -2,7 +2,7 @@ import type { UseQueryResult } from "@tanstack/react-query"
 import { createContext, type ReactNode, useContext, useRef } from "react"
 import { Link } from "wouter"
 import { connection } from "../client/Connection.ts"
-import { whole } from "../view/Format.ts"
+import { whole } from "../view/format/Format.ts"
 import { UserText } from "./basics.tsx"
 import { useStore } from "./hooks.ts"
 import { Failure, Skeleton, Stale } from "./States.tsx"
@@ -197,14 +197,6 @@ export const Facts = ({ facts }: { readonly facts: ReadonlyArray<readonly [name:
       </div>
     ))}
   </dl>
-)
-
-/** A name and its value in one line of facts. */
-export const InlineFact = ({ children, title }: { readonly title: string; readonly children: ReactNode }) => (
-  <div className="flex min-w-0 items-baseline gap-1.5">
-    <dt className="label">{title}</dt>
-    <dd className="min-w-0 truncate">{children}</dd>
-  </div>
 )
 
 /** Reasons or conditions as a list. */

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react"
-import { followsAfter } from "../view/Follow.ts"
+import { followsAfter } from "../view/lists/Follow.ts"
 
 interface FollowOptions {
   /** Rows of the list. */

@@ -3,7 +3,7 @@ import { type Query, type QueryKey, type UseQueryResult, useQuery } from "@tanst
 import type * as Effect from "effect/Effect"
 import { call } from "../client/Client.ts"
 import { isPassing, problemOf } from "../client/Problem.ts"
-import { isFailing } from "../view/Freshness.ts"
+import { isFailing } from "../view/live/Freshness.ts"
 
 /** Longest time between two attempts while the service is away, milliseconds. */
 const AWAY_MS = 10_000

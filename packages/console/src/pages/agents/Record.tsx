@@ -4,12 +4,12 @@ import * as Effect from "effect/Effect"
 import { StatusBadge, Time } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { Facts, Loaded, Panel, Table, TextLink } from "../../ui/kit.tsx"
+import { newestRuns } from "../../ui/search/useRunSearch.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { newestRuns } from "../../ui/useRunSearch.ts"
-import { agentRecord } from "../../view/AgentRecord.ts"
-import { counted, duration, percent, whole } from "../../view/Format.ts"
-import { queryValue } from "../../view/QueryCompletion.ts"
-import { runFacts } from "../../view/RunFacts.ts"
+import { agentRecord } from "../../view/agents/AgentRecord.ts"
+import { counted, duration, percent, whole } from "../../view/format/Format.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
+import { runFacts } from "../../view/run/RunFacts.ts"
 
 /** Runs whose state is read: the newest ones of the participant. */
 const MOST_RUNS = 20

@@ -1,6 +1,6 @@
 import type { AgentVoteRecord } from "@runplane/api"
-import { percent, whole } from "../../view/Format.ts"
-import { calibrationText, curveOf } from "../../view/Reliability.ts"
+import { calibrationText, curveOf } from "../../view/agents/Reliability.ts"
+import { percent, whole } from "../../view/format/Format.ts"
 
 interface ReliabilityCurveProps {
   readonly bins: AgentVoteRecord["reliability"]

@@ -5,8 +5,8 @@ import { UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { Facts, Loaded, Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { counted, dollars, percent, whole } from "../../view/Format.ts"
-import { queryValue } from "../../view/QueryCompletion.ts"
+import { counted, dollars, percent, whole } from "../../view/format/Format.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
 import { ReliabilityCurve } from "./ReliabilityCurve.tsx"
 
 const DAY_MS = 86_400_000

@@ -3,9 +3,9 @@ import { amountText } from "@runplane/domain"
 import { UserText } from "../../ui/basics.tsx"
 import { useNow } from "../../ui/hooks.ts"
 import { Panel } from "../../ui/kit.tsx"
-import { budgetBar } from "../../view/Budgets.ts"
-import { counted } from "../../view/Format.ts"
-import type { Tone } from "../../view/Status.ts"
+import { budgetBar } from "../../view/alerts/Budgets.ts"
+import { counted } from "../../view/format/Format.ts"
+import type { Tone } from "../../view/format/Status.ts"
 
 const fills: Readonly<Record<Tone, string>> = {
   good: "bg-good",

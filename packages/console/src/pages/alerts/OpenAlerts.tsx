@@ -4,10 +4,10 @@ import { BellOff, Check } from "lucide-react"
 import { useState } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
-import { DialogButton, FormDialog, useChange } from "../../ui/Confirm.tsx"
+import { DialogButton, FormDialog, useChange } from "../../ui/dialogs/Confirm.tsx"
 import { Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
-import { severityTone, telemetryText } from "../../view/Budgets.ts"
-import { counted } from "../../view/Format.ts"
+import { severityTone, telemetryText } from "../../view/alerts/Budgets.ts"
+import { counted } from "../../view/format/Format.ts"
 
 export const firingColumns: ReadonlyArray<TableColumn<AlertFiring>> = [
   { title: "Severity", cell: ({ severity }) => <Chip tone={severityTone[severity]}>{severity}</Chip> },

@@ -14,10 +14,10 @@ import { Plus, Trash2, X } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, UserText } from "../../ui/basics.tsx"
-import { FormDialog, useChange } from "../../ui/Confirm.tsx"
+import { FormDialog, useChange } from "../../ui/dialogs/Confirm.tsx"
 import { Select } from "../../ui/kit.tsx"
-import { QueryBar } from "../../ui/QueryBar.tsx"
-import { actionText, changedRule, type LevelFields, levelsLegend, withTarget } from "../../view/RuleTargets.ts"
+import { QueryBar } from "../../ui/search/QueryBar.tsx"
+import { actionText, changedRule, type LevelFields, levelsLegend, withTarget } from "../../view/alerts/RuleTargets.ts"
 
 const NEW_LEVELS: ReadonlyArray<LevelFields> = [
   { at: "80", severity: "info", actions: [] },

@@ -1,30 +1,29 @@
 import type { AuditEntry, AuditQuery } from "@runplane/api"
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query"
-import { useEffect, useMemo } from "react"
+import { useMemo } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, Id, Time, UserText } from "../../ui/basics.tsx"
+import { Overlay } from "../../ui/dialogs/Overlay.tsx"
 import { download, downloadLines } from "../../ui/download.ts"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
-import JsonTree from "../../ui/JsonTree.tsx"
+import JsonTree from "../../ui/json/JsonTree.tsx"
 import { Facts, Select, TextLink, useFailure } from "../../ui/kit.tsx"
-import { Overlay } from "../../ui/Overlay.tsx"
-import { QueryBar } from "../../ui/QueryBar.tsx"
+import { InsteadOfRows, RowList } from "../../ui/RowList.tsx"
 import { SaveButtons } from "../../ui/SaveButtons.tsx"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
-import { useFixedRows } from "../../ui/useFixedRows.ts"
+import { QueryBar } from "../../ui/search/QueryBar.tsx"
 import { isOld } from "../../ui/useRead.ts"
-import { type CsvColumns, csvOf } from "../../view/Csv.ts"
-import { counted } from "../../view/Format.ts"
-import { OFTEN_MS } from "../../view/Polls.ts"
-import { queryValue } from "../../view/QueryCompletion.ts"
-import { scopeParams, spanMs, WINDOWS } from "../../view/Scope.ts"
-import { textParam } from "../../view/UrlState.ts"
+import { type CsvColumns, csvOf } from "../../view/format/Csv.ts"
+import { counted } from "../../view/format/Format.ts"
+import { OFTEN_MS } from "../../view/live/Polls.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
+import { scopeParams, spanMs, WINDOWS } from "../../view/query/Scope.ts"
+import { textParam } from "../../view/query/UrlState.ts"
 
 const params = { q: textParam, resource: textParam, entry: textParam, window: scopeParams.window }
 
 const PAGE = 100
 const HEIGHT = 36
-const AHEAD = 30
 /** Entries of an exported file. */
 const MOST_EXPORTED = 20_000
 
@@ -53,11 +52,7 @@ export default function AuditPage() {
   const failure = useFailure(list)
   const entries = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data])
   const total = list.data?.pages.at(-1)?.total
-  const rows = useFixedRows({ count: entries.length, height: HEIGHT })
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && rows.last >= entries.length - AHEAD) void fetchNextPage()
-  }, [rows.last, entries.length, hasNextPage, isFetchingNextPage, fetchNextPage])
   const chosen = entries.find(({ id }) => id === state.entry)
   const save = useMutation({ mutationFn: (form: "csv" | "jsonl") => exportEntries(query, form) })
   const narrow = (name: string, value: string) => {
@@ -106,48 +101,41 @@ export default function AuditPage() {
         <Stale since={list.dataUpdatedAt} error={list.error ?? list.failureReason} retry={() => void list.refetch()} />
       ) : null}
       {save.isError ? <Failure what="The entries could not be exported" error={save.error} /> : null}
-      <div
-        {...(entries.length > 0 && { role: "table", "aria-label": "Audit log", "aria-rowcount": total ?? -1 })}
-        className="flex min-h-0 flex-1 flex-col"
-      >
-        <div role="rowgroup" className="border-b border-line bg-panel" hidden={entries.length === 0}>
-          <div role="row" className={`${GRID} h-8`}>
-            {["Time", "Actor", "Action", "Resource", "Outcome", "Reason", "Request"].map((title, at) => (
-              <span key={title} role="columnheader" className={`label ${COLUMNS[at]}`}>
-                {title}
-              </span>
-            ))}
-          </div>
-        </div>
-        <div
-          ref={rows.setScroller}
-          role={entries.length > 0 ? "rowgroup" : "group"}
-          tabIndex={0}
-          className="min-h-0 flex-1 overflow-auto bg-panel"
-        >
+      {entries.length === 0 ? (
+        <InsteadOfRows>
           {list.isPending && failure === null ? <Skeleton rows={12} height={HEIGHT} /> : null}
-          {failure !== null && entries.length === 0 ? (
+          {failure === null ? null : (
             <Failure what="The audit log cannot be read" error={failure} retry={() => void list.refetch()} />
-          ) : null}
-          {list.isSuccess && entries.length === 0 ? (
-            state.q === "" && state.resource === "" && state.window === "" ? (
-              <Empty title="No entries yet">
-                The log lists every change of a run, a webhook, a policy or a view, with actor, time and reason.
-              </Empty>
-            ) : (
-              <Empty title="No entry matches">Clear the search, or choose a longer time.</Empty>
-            )
-          ) : null}
-          <div className="relative" style={{ height: rows.size }}>
-            {rows.items.map(({ index, start }) => {
-              const entry = entries[index]
-              return entry === undefined ? null : (
-                <Row key={entry.id} entry={entry} index={index} start={start} narrow={narrow} open={set} />
-              )
-            })}
-          </div>
-        </div>
-      </div>
+          )}
+          {!list.isSuccess ? null : state.q === "" && state.resource === "" && state.window === "" ? (
+            <Empty title="No entries yet">
+              The log lists every change of a run, a webhook, a policy or a view, with actor, time and reason.
+            </Empty>
+          ) : (
+            <Empty title="No entry matches">Clear the search, or choose a longer time.</Empty>
+          )}
+        </InsteadOfRows>
+      ) : (
+        <RowList
+          label="Audit log"
+          role="table"
+          rows={entries}
+          height={HEIGHT}
+          total={total ?? -1}
+          keyOf={({ id }) => id}
+          grid={GRID}
+          attributes={() => ROW}
+          head={["Time", "Actor", "Action", "Resource", "Outcome", "Reason", "Request"].map((title, at) => (
+            <span key={title} role="columnheader" className={`label ${COLUMNS[at]}`}>
+              {title}
+            </span>
+          ))}
+          onOpen={({ id }) => set({ entry: id })}
+          onEnd={hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined}
+        >
+          {(entry) => <Cells entry={entry} narrow={narrow} open={set} />}
+        </RowList>
+      )}
       <Overlay open={chosen !== undefined} onClose={() => set({ entry: "" })} title="Entry" form="side">
         {chosen === undefined ? null : <Entry entry={chosen} />}
       </Overlay>
@@ -167,25 +155,19 @@ const textOf = (details: AuditEntry["details"], name: string): string => {
 const tones = { refused: "bad", accepted: "warn", succeeded: "good" } as const
 const toneOf = (outcome: string) => (outcome === "refused" || outcome === "accepted" ? tones[outcome] : tones.succeeded)
 
-interface RowProps {
+const ROW = { className: "border-b border-line" }
+
+interface CellsProps {
   readonly entry: AuditEntry
-  readonly index: number
-  readonly start: number
   readonly narrow: (name: string, value: string) => void
   readonly open: (patch: { readonly entry: string }) => void
 }
 
-const Row = ({ entry, index, narrow, open, start }: RowProps) => {
+const Cells = ({ entry, narrow, open }: CellsProps) => {
   const { action, actor, actorName = actor, createdAt, details, id, requestId, resource, resourceId } = entry
   const outcome = textOf(details, "outcome")
   return (
-    <div
-      role="row"
-      aria-rowindex={index + 1}
-      className={`${GRID} row-at cursor-pointer border-b border-line hover:bg-sunken`}
-      style={{ height: HEIGHT, transform: `translateY(${start}px)` }}
-      onClick={() => open({ entry: id })}
-    >
+    <>
       <span role="cell">
         <Time at={createdAt} className="text-soft" />
       </span>
@@ -242,7 +224,7 @@ const Row = ({ entry, index, narrow, open, start }: RowProps) => {
       <span role="cell" className={`min-w-0 ${COLUMNS[6]}`}>
         {requestId === undefined ? null : <Id id={requestId} label="request id" />}
       </span>
-    </div>
+    </>
   )
 }
 

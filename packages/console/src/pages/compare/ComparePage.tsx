@@ -7,14 +7,14 @@ import { Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { useCopy, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Loaded, Sheet, TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
-import { RunPicker } from "../../ui/RunPicker.tsx"
 import { Empty, Failure, Skeleton } from "../../ui/States.tsx"
+import { RunPicker } from "../../ui/search/RunPicker.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { runFacts } from "../../view/RunFacts.ts"
-import { numberParam, textParam } from "../../view/UrlState.ts"
+import { numberParam, textParam } from "../../view/query/UrlState.ts"
+import { runFacts } from "../../view/run/RunFacts.ts"
 import { SideBySide } from "./SideBySide.tsx"
 
-const Columns = lazily(() => import("./Columns.tsx"))
+const AlignedEvents = lazily(() => import("./AlignedEvents.tsx"))
 
 export const compareParams = { left: textParam, right: textParam, at: numberParam(1) }
 
@@ -181,7 +181,7 @@ const Both = ({ set, state: { at, left, right } }: BothProps) => {
       <Loaded read={logs} what="The events cannot be read" rows={8} height={32}>
         {([leftLog, rightLog]) => (
           <Suspense fallback={<Skeleton rows={8} height={32} />}>
-            <Columns left={leftLog} right={rightLog} at={at} onMove={(index) => set({ at: index })} />
+            <AlignedEvents left={leftLog} right={rightLog} at={at} onMove={(index) => set({ at: index })} />
           </Suspense>
         )}
       </Loaded>

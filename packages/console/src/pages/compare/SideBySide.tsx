@@ -4,8 +4,8 @@ import type { ReactNode } from "react"
 import { Chip, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { Panel } from "../../ui/kit.tsx"
-import { type Cost, costIn, dollars, duration, percent, points, whole } from "../../view/Format.ts"
-import { type Side, verdictOf } from "../../view/Verdict.ts"
+import { type Side, verdictOf } from "../../view/compare/Verdict.ts"
+import { type Cost, costIn, dollars, duration, percent, points, whole } from "../../view/format/Format.ts"
 
 interface SideBySideProps {
   readonly comparison: RunComparison

@@ -1,26 +1,26 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import { Pause, Play, X } from "lucide-react"
-import { Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
+import { Suspense, useDeferredValue, useMemo, useRef, useState } from "react"
 import { useTail } from "../../live/useTail.ts"
 import { useWhole } from "../../live/useWhole.ts"
 import { Id, toneText, UserText } from "../../ui/basics.tsx"
+import { Overlay } from "../../ui/dialogs/Overlay.tsx"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
-import JsonTree from "../../ui/JsonTree.tsx"
+import JsonTree from "../../ui/json/JsonTree.tsx"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { Facts, TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
-import { Overlay } from "../../ui/Overlay.tsx"
-import { QueryBar } from "../../ui/QueryBar.tsx"
+import { InsteadOfRows, RowList, type RowListHandle } from "../../ui/RowList.tsx"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
-import { useFixedRows } from "../../ui/useFixedRows.ts"
+import { QueryBar } from "../../ui/search/QueryBar.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { eventTone, gistOf, whoOf } from "../../view/Events.ts"
-import { clockTime, counted, exactTime, middleCut, whole } from "../../view/Format.ts"
-import { queryValue } from "../../view/QueryCompletion.ts"
-import { rateOf } from "../../view/Rate.ts"
-import { flagParam, numberParam, textParam } from "../../view/UrlState.ts"
+import { eventTone, gistOf, whoOf } from "../../view/events/Events.ts"
+import { rateOf } from "../../view/events/Rate.ts"
+import { clockTime, counted, exactTime, middleCut, whole } from "../../view/format/Format.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
+import { flagParam, numberParam, textParam } from "../../view/query/UrlState.ts"
 
-const TimeChart = lazily(() => import("../../ui/TimeChart.tsx"))
+const TimeChart = lazily(() => import("../../ui/charts/TimeChart.tsx"))
 
 const params = {
   q: textParam,
@@ -64,19 +64,11 @@ export default function EventsPage() {
     // The tail changes its list itself; the length and the first event show a change.
     [isBrushed, tail.events, tail.events.length, tail.events[0], state.from, state.to]
   )
-  const rows = useFixedRows({ count: events.length, height: HEIGHT })
-  const { scroller } = rows
-  useEffect(() => {
-    if (scroller === null) return
-    // Rows do not move while the list is scrolled down.
-    const update = () => setAway(scroller.scrollTop > HEIGHT)
-    scroller.addEventListener("scroll", update, { passive: true })
-    return () => scroller.removeEventListener("scroll", update)
-  }, [scroller])
+  const list = useRef<RowListHandle>(null)
 
   const resume = () => {
     set({ paused: false, from: undefined, to: undefined })
-    scroller?.scrollTo({ top: 0 })
+    list.current?.scrollTo(0)
   }
   const toggle = () => (isPaused ? resume() : set({ paused: true }))
   useShortcuts([
@@ -154,54 +146,47 @@ export default function EventsPage() {
       {tail.away === undefined || events.length === 0 ? null : (
         <Stale since={tail.away.since} error={tail.away.error} retry={tail.again} />
       )}
-      <div
-        {...(events.length > 0 && {
-          role: "table",
-          "aria-label": "Events of all runs",
-          "aria-rowcount": events.length
-        })}
-        className="flex min-h-0 flex-1 flex-col"
-      >
-        <div role="rowgroup" className="border-b border-line bg-panel" hidden={events.length === 0}>
-          <div role="row" className={`${GRID} h-8`}>
-            {["Time", "Event", "Run", "Participant", "Summary"].map((title, at) => (
+      {events.length === 0 ? (
+        <InsteadOfRows>
+          {tail.error !== undefined || tail.away !== undefined ? (
+            <Failure what="The events cannot be followed" error={tail.error ?? tail.away?.error} retry={tail.again} />
+          ) : tail.isBegun ? (
+            <Empty title="No event yet">
+              {q === ""
+                ? "The events of all runs appear here as they arrive. Launch a scenario, or submit a run."
+                : "The latest events do not match; the page waits for the next match."}
+            </Empty>
+          ) : (
+            <Skeleton rows={12} height={HEIGHT} />
+          )}
+        </InsteadOfRows>
+      ) : (
+        <>
+          {tail.error === undefined ? null : (
+            <Failure what="The events cannot be followed" error={tail.error} retry={tail.again} />
+          )}
+          <RowList
+            label="Events of all runs"
+            role="table"
+            rows={events}
+            height={HEIGHT}
+            keyOf={({ seq }) => seq}
+            grid={GRID}
+            attributes={({ seq }) => ({ "data-seq": seq, className: "border-b border-line" })}
+            head={["Time", "Event", "Run", "Participant", "Summary"].map((title, at) => (
               <span key={title} role="columnheader" className={`label ${COLUMNS[at]}`}>
                 {title}
               </span>
             ))}
-          </div>
-        </div>
-        <div
-          ref={rows.setScroller}
-          role={events.length > 0 ? "rowgroup" : "group"}
-          tabIndex={0}
-          className="min-h-0 flex-1 overflow-auto bg-panel"
-        >
-          {tail.error !== undefined ? (
-            <Failure what="The events cannot be followed" error={tail.error} retry={tail.again} />
-          ) : tail.away !== undefined && events.length === 0 ? (
-            <Failure what="The events cannot be followed" error={tail.away.error} retry={tail.again} />
-          ) : tail.isBegun ? (
-            events.length === 0 ? (
-              <Empty title="No event yet">
-                {q === ""
-                  ? "The events of all runs appear here as they arrive. Launch a scenario, or submit a run."
-                  : "The latest events do not match; the page waits for the next match."}
-              </Empty>
-            ) : null
-          ) : (
-            <Skeleton rows={12} height={HEIGHT} />
-          )}
-          <div className="relative" style={{ height: rows.size }}>
-            {rows.items.map(({ index, start }) => {
-              const event = events[index]
-              return event === undefined ? null : (
-                <Row key={event.seq} event={event} index={index} start={start} open={(seq) => set({ event: seq })} />
-              )
-            })}
-          </div>
-        </div>
-      </div>
+            onOpen={({ seq }) => set({ event: seq })}
+            // Rows do not move while the list is scrolled down.
+            onAway={setAway}
+            list={list}
+          >
+            {(event) => <Cells event={event} open={(seq) => set({ event: seq })} />}
+          </RowList>
+        </>
+      )}
       <Overlay open={chosen !== undefined} onClose={() => set({ event: undefined })} title="Event" form="side">
         {chosen === undefined ? null : <Details event={chosen} />}
       </Overlay>
@@ -217,22 +202,13 @@ const COLUMNS = ["", "", "", "max-md:hidden", "max-md:hidden"]
 
 const runLink = ({ index, runId }: CanonicalEvent) => `/runs/${runId}?view=events&event=${index}&at=${index}`
 
-interface RowProps {
+interface CellsProps {
   readonly event: CanonicalEvent
-  readonly index: number
-  readonly start: number
   readonly open: (seq: number) => void
 }
 
-const Row = ({ event, index, open, start }: RowProps) => (
-  <div
-    role="row"
-    aria-rowindex={index + 1}
-    data-seq={event.seq}
-    className={`${GRID} row-at cursor-pointer border-b border-line hover:bg-sunken`}
-    style={{ height: HEIGHT, transform: `translateY(${start}px)` }}
-    onClick={() => open(event.seq)}
-  >
+const Cells = ({ event, open }: CellsProps) => (
+  <>
     <span role="cell" className="num text-[12px] text-soft" title={exactTime(Date.parse(event.ts))}>
       {clockTime(Date.parse(event.ts))}
     </span>
@@ -262,7 +238,7 @@ const Row = ({ event, index, open, start }: RowProps) => (
     <span role="cell" className={`min-w-0 truncate text-soft ${COLUMNS[4]}`}>
       <UserText text={gistOf(event)} />
     </span>
-  </div>
+  </>
 )
 
 interface RateChartProps {

@@ -7,10 +7,10 @@ import { useTitle } from "../../ui/hooks.ts"
 import { Loaded, Panel, Sheet, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { agreementColumns, Flips, OutcomeBars, StabilityFacts } from "../../ui/Stability.tsx"
 import { Empty } from "../../ui/States.tsx"
+import { newestRuns } from "../../ui/search/useRunSearch.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { newestRuns } from "../../ui/useRunSearch.ts"
-import { counted, duration, listedDollars, middleCut, whole } from "../../view/Format.ts"
-import { gateSearch, runsPage, scenarioSearch, stabilityPage } from "../../view/GateLinks.ts"
+import { counted, duration, listedDollars, middleCut, whole } from "../../view/format/Format.ts"
+import { gateSearch, runsPage, scenarioSearch, stabilityPage } from "../../view/gates/GateLinks.ts"
 import {
   casesOf,
   type GateCaseRuns,
@@ -18,8 +18,8 @@ import {
   groupRows,
   progressText,
   type StabilityRow
-} from "../../view/Gates.ts"
-import { runFacts } from "../../view/RunFacts.ts"
+} from "../../view/gates/Gates.ts"
+import { runFacts } from "../../view/run/RunFacts.ts"
 
 /** Runs of one page of the service. */
 const PAGE = 200

@@ -4,10 +4,10 @@ import { useTitle } from "../../ui/hooks.ts"
 import { Loaded, Panel, Sheet, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty } from "../../ui/States.tsx"
+import { newestRuns } from "../../ui/search/useRunSearch.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { newestRuns } from "../../ui/useRunSearch.ts"
-import { ANY_GATE, gatePage } from "../../view/GateLinks.ts"
-import { progressText, type RecentGate, recentGates } from "../../view/Gates.ts"
+import { ANY_GATE, gatePage } from "../../view/gates/GateLinks.ts"
+import { progressText, type RecentGate, recentGates } from "../../view/gates/Gates.ts"
 
 const Gate = lazily(() => import("./Gate.tsx"))
 

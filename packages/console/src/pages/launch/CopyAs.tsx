@@ -2,7 +2,7 @@ import { Check, Copy } from "lucide-react"
 import { useState } from "react"
 import { session } from "../../client/Session.ts"
 import { useCopy, useStore } from "../../ui/hooks.ts"
-import { clientOf, commandOf, curlOf, type LaunchOrder } from "../../view/LaunchCommands.ts"
+import { clientOf, commandOf, curlOf, type LaunchOrder } from "../../view/launch/LaunchCommands.ts"
 
 interface CopyAsProps {
   readonly order: LaunchOrder

@@ -3,8 +3,8 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { Plus, Trash2 } from "lucide-react"
 import { useEffect, useId, useState } from "react"
-import { cut, LINES_LENGTH } from "../../view/Format.ts"
-import { blankOf, type FieldSpec, fits, type InputFaults } from "../../view/FormSchema.ts"
+import { cut, LINES_LENGTH } from "../../view/format/Format.ts"
+import { blankOf, type FieldSpec, fits, type InputFaults } from "../../view/launch/FormSchema.ts"
 
 interface InputFieldProps {
   readonly spec: FieldSpec

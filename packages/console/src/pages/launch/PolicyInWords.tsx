@@ -1,6 +1,6 @@
 import type { PolicyDescriptor } from "@runplane/api"
 import { Reasons } from "../../ui/kit.tsx"
-import { rulesInWords } from "../../view/RegistryPolicy.ts"
+import { rulesInWords } from "../../view/policies/RegistryPolicy.ts"
 
 /** The rules of a policy for sessions of a mode. */
 export default function PolicyInWords({

@@ -5,11 +5,11 @@ import { Suspense } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, UserText } from "../../ui/basics.tsx"
 import { lazily } from "../../ui/lazily.ts"
-import { duration, modeLabel } from "../../view/Format.ts"
+import { duration, modeLabel } from "../../view/format/Format.ts"
 
 // It loads the part of the domain that reads policies.
 const PolicyInWords = lazily(() => import("./PolicyInWords.tsx"))
-const JsonTree = lazily(() => import("../../ui/JsonTree.tsx"))
+const JsonTree = lazily(() => import("../../ui/json/JsonTree.tsx"))
 
 interface PreviewProps {
   readonly compiled: CompileLaunchResult | undefined

@@ -1,6 +1,6 @@
 import { Check, Circle, CircleDashed, type LucideIcon, X } from "lucide-react"
 import { UserText } from "../../ui/basics.tsx"
-import type { LaunchStep, StepState } from "../../view/LaunchSteps.ts"
+import type { LaunchStep, StepState } from "../../view/launch/LaunchSteps.ts"
 
 const styles: Readonly<Record<StepState, { readonly icon: LucideIcon; readonly tone: string; readonly word: string }>> =
   {

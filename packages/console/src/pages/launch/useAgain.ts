@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import { callRuns } from "../../client/Client.ts"
-import { type Origin, originOf } from "../../view/Again.ts"
+import { type Origin, originOf } from "../../view/launch/Again.ts"
 
 /** A run that is to be launched once more. */
 export interface Again {

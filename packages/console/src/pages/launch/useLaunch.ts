@@ -5,8 +5,8 @@ import { useRef } from "react"
 import { callRuns } from "../../client/Client.ts"
 import type { CallLauncher } from "../../client/Launcher.ts"
 import { CallFailed } from "../../client/Problem.ts"
-import { type LaunchOrder, launchBody } from "../../view/LaunchCommands.ts"
-import type { LaunchProgress } from "../../view/LaunchSteps.ts"
+import { type LaunchOrder, launchBody } from "../../view/launch/LaunchCommands.ts"
+import type { LaunchProgress } from "../../view/launch/LaunchSteps.ts"
 
 /** Poll interval of the queue for agents and of the new run. */
 const POLL_MS = 700

@@ -5,8 +5,8 @@ import { Chip, UserText } from "../../ui/basics.tsx"
 import { Loaded, Panel, Table, type TableColumn } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { percent, whole } from "../../view/Format.ts"
-import { valueText } from "../../view/Marks.ts"
+import { percent, whole } from "../../view/format/Format.ts"
+import { valueText } from "../../view/marks/Marks.ts"
 
 type Pair = MarkAgreement["pairs"][number] & { readonly name: string }
 

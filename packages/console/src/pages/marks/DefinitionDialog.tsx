@@ -1,9 +1,9 @@
 import type { MarkDefinition } from "@runplane/domain"
 import { useState } from "react"
 import { call } from "../../client/Client.ts"
-import { FormDialog, useChange } from "../../ui/Confirm.tsx"
+import { FormDialog, useChange } from "../../ui/dialogs/Confirm.tsx"
 import { Select } from "../../ui/kit.tsx"
-import { DEFINITIONS_KEY } from "../../ui/useMarks.ts"
+import { DEFINITIONS_KEY } from "../../ui/marks/useMarks.ts"
 
 interface DefinitionDialogProps {
   readonly definition?: MarkDefinition

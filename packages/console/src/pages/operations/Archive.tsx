@@ -2,9 +2,9 @@ import type { ArchiveReport } from "@runplane/api"
 import { Time, UserText } from "../../ui/basics.tsx"
 import { Facts, Panel } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { counted, duration, whole } from "../../view/Format.ts"
-import { bytesText } from "../../view/Inbox.ts"
-import { LATER_MS } from "../../view/Polls.ts"
+import { counted, duration, whole } from "../../view/format/Format.ts"
+import { LATER_MS } from "../../view/live/Polls.ts"
+import { bytesText } from "../../view/operations/Inbox.ts"
 import { Check } from "./Check.tsx"
 
 type State = NonNullable<ArchiveReport["archive"]>

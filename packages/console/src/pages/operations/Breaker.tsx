@@ -1,11 +1,11 @@
 import { useEffect } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
-import { Confirm, DialogButton } from "../../ui/Confirm.tsx"
+import { Confirm, DialogButton } from "../../ui/dialogs/Confirm.tsx"
 import { Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { isOld, useRead } from "../../ui/useRead.ts"
-import { LATER_MS } from "../../view/Polls.ts"
-import type { Tone } from "../../view/Status.ts"
+import type { Tone } from "../../view/format/Status.ts"
+import { LATER_MS } from "../../view/live/Polls.ts"
 
 const SHOWN = 12
 

@@ -1,8 +1,8 @@
 import { Id, UserText } from "../../ui/basics.tsx"
 import { Facts, Loaded, Panel, Table, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { whole } from "../../view/Format.ts"
-import { LATER_MS } from "../../view/Polls.ts"
+import { whole } from "../../view/format/Format.ts"
+import { LATER_MS } from "../../view/live/Polls.ts"
 import { Check } from "./Check.tsx"
 
 const SHOWN = 50

@@ -3,8 +3,8 @@ import { Chip, Time } from "../../ui/basics.tsx"
 import { Facts, Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { counted, whole } from "../../view/Format.ts"
-import { LATER_MS } from "../../view/Polls.ts"
+import { counted, whole } from "../../view/format/Format.ts"
+import { LATER_MS } from "../../view/live/Polls.ts"
 
 /** The process that answers, its retention, and all settings. Secrets are masked. */
 export const ProcessParts = () => {

@@ -2,8 +2,8 @@ import type { ProcessReport } from "@runplane/api"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { countColumn, Loaded, Panel, Table, type TableColumn } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { counted, duration } from "../../view/Format.ts"
-import { LATER_MS } from "../../view/Polls.ts"
+import { counted, duration } from "../../view/format/Format.ts"
+import { LATER_MS } from "../../view/live/Polls.ts"
 
 const COLUMNS: ReadonlyArray<TableColumn<ProcessReport>> = [
   {

@@ -1,8 +1,8 @@
 import { Chip, Id, UserText } from "../../ui/basics.tsx"
 import { Facts, Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { modeLabel } from "../../view/Format.ts"
-import { LATER_MS } from "../../view/Polls.ts"
+import { modeLabel } from "../../view/format/Format.ts"
+import { LATER_MS } from "../../view/live/Polls.ts"
 
 /** The runtime as it describes itself: manifest, modes and roots. */
 export const RuntimeParts = () => {

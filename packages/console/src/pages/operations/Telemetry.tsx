@@ -2,9 +2,9 @@ import type { IngestHealth } from "@runplane/api"
 import { useEffect, useRef } from "react"
 import { Facts, Panel, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { duration, percent, whole } from "../../view/Format.ts"
-import { bytesText, inboxState, receivedPerSecond, type Sample } from "../../view/Inbox.ts"
-import { LATER_MS } from "../../view/Polls.ts"
+import { duration, percent, whole } from "../../view/format/Format.ts"
+import { LATER_MS } from "../../view/live/Polls.ts"
+import { bytesText, inboxState, receivedPerSecond, type Sample } from "../../view/operations/Inbox.ts"
 import { Check } from "./Check.tsx"
 
 interface TelemetryProps {

@@ -4,7 +4,7 @@ import { Link } from "wouter"
 import { UserText } from "../../ui/basics.tsx"
 import { Panel, useIsOld } from "../../ui/kit.tsx"
 import { Failure, Skeleton, Stale } from "../../ui/States.tsx"
-import { counted } from "../../view/Format.ts"
+import { counted } from "../../view/format/Format.ts"
 import type { OverviewRange } from "./OverviewQuery.ts"
 import { SILENT_MINUTES, useAttention } from "./useAttention.ts"
 

@@ -2,12 +2,12 @@ import type { CHART_NAMES, DashboardCharts } from "@runplane/api"
 import { Suspense } from "react"
 import { TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
-import { axisDollars, compact, dollars, duration, whole } from "../../view/Format.ts"
-import { overBuckets, type TimeSpan } from "../../view/Series.ts"
+import { overBuckets, type TimeSpan } from "../../view/charts/Series.ts"
+import { axisDollars, compact, dollars, duration, whole } from "../../view/format/Format.ts"
 import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
 // The library of the charts is loaded beside the figures, which do not wait for it.
-const TimeChart = lazily(() => import("../../ui/TimeChart.tsx"))
+const TimeChart = lazily(() => import("../../ui/charts/TimeChart.tsx"))
 
 type ChartName = (typeof CHART_NAMES)[number]
 

@@ -1,9 +1,9 @@
 import type { DashboardKpis, DashboardOverview } from "@runplane/api"
 import { Link } from "wouter"
 import { CostText } from "../../ui/CostText.tsx"
-import { Spark } from "../../ui/Spark.tsx"
-import { compact, duration, listedDollars, percent, points, whole } from "../../view/Format.ts"
-import { changeOf, overBuckets, pointsOf } from "../../view/Series.ts"
+import { Spark } from "../../ui/charts/Spark.tsx"
+import { changeOf, overBuckets, pointsOf } from "../../view/charts/Series.ts"
+import { compact, duration, listedDollars, percent, points, whole } from "../../view/format/Format.ts"
 import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
 interface Kpi {

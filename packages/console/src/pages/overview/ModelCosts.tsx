@@ -1,11 +1,11 @@
 import type { CostsByModel } from "@runplane/api"
 import { CostText } from "../../ui/CostText.tsx"
-import { ModelName } from "../../ui/Guesses.tsx"
+import { ModelName } from "../../ui/GuessBanner.tsx"
 import { countColumn, Loaded, Panel, Table, type TableColumn } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { compact, dollars, listedDollars, percent } from "../../view/Format.ts"
-import { queryValue } from "../../view/QueryCompletion.ts"
+import { compact, dollars, listedDollars, percent } from "../../view/format/Format.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
 import type { OverviewRange } from "./OverviewQuery.ts"
 
 interface ModelCostsProps {

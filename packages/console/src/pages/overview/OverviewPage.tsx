@@ -5,18 +5,18 @@ import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Loaded, Sheet } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { dateTime } from "../../view/Format.ts"
-import { isMuchGuessed } from "../../view/Guesses.ts"
-import { OFTEN_MS } from "../../view/Polls.ts"
-import type { Scope } from "../../view/Scope.ts"
-import { bucketsOf, fromFirstData } from "../../view/Series.ts"
+import { bucketsOf, fromFirstData } from "../../view/charts/Series.ts"
+import { dateTime } from "../../view/format/Format.ts"
+import { isMuchGuessed } from "../../view/format/Guesses.ts"
+import { OFTEN_MS } from "../../view/live/Polls.ts"
+import type { Scope } from "../../view/query/Scope.ts"
 import { Attention } from "./Attention.tsx"
 import { Charts, overTime } from "./Charts.tsx"
 import { Kpis } from "./Kpis.tsx"
 import { overviewParams, rangeOf } from "./OverviewQuery.ts"
 import { Scenarios } from "./Scenarios.tsx"
 
-const Guesses = lazily(() => import("./Guesses.tsx"))
+const GuessedCosts = lazily(() => import("./GuessedCosts.tsx"))
 
 const WINDOWS: ReadonlyArray<readonly [Exclude<Scope["window"], "">, string]> = [
   ["1h", "1 h"],
@@ -96,7 +96,11 @@ export default function OverviewPage() {
             <Kpis overview={shown} before={before.data} range={range} buckets={buckets} />
             {isMuchGuessed(costOf(shown.kpis), shown.kpis.guessedCostUsd) ? (
               <Suspense fallback={null}>
-                <Guesses costUsd={costOf(shown.kpis)} guessedCostUsd={shown.kpis.guessedCostUsd ?? 0} range={range} />
+                <GuessedCosts
+                  costUsd={costOf(shown.kpis)}
+                  guessedCostUsd={shown.kpis.guessedCostUsd ?? 0}
+                  range={range}
+                />
               </Suspense>
             ) : null}
             <div className="grid items-start gap-3 xl:grid-cols-3">

@@ -1,9 +1,9 @@
 import type { DashboardQuery } from "@runplane/api"
-import { scenarioSearch } from "../../view/GateLinks.ts"
-import { queryValue } from "../../view/QueryCompletion.ts"
-import { type Scope, scopeParams, spanMs } from "../../view/Scope.ts"
-import { bucketMs, type TimeSpan } from "../../view/Series.ts"
-import { flagParam, numberParam, type ValuesOf } from "../../view/UrlState.ts"
+import { bucketMs, type TimeSpan } from "../../view/charts/Series.ts"
+import { scenarioSearch } from "../../view/gates/GateLinks.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
+import { type Scope, scopeParams, spanMs } from "../../view/query/Scope.ts"
+import { flagParam, numberParam, type ValuesOf } from "../../view/query/UrlState.ts"
 
 /**
  * The state of the overview. `models`: with the cost by model. `from` and `to`, milliseconds, win over the window: a

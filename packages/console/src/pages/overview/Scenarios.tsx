@@ -3,8 +3,8 @@ import { CostText } from "../../ui/CostText.tsx"
 import { countColumn, Panel, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { NameText } from "../../ui/NameText.tsx"
 import { Empty } from "../../ui/States.tsx"
-import { compact, duration, listedDollars, percent, whole } from "../../view/Format.ts"
-import { scenarioSearch, stabilityPage } from "../../view/GateLinks.ts"
+import { compact, duration, listedDollars, percent, whole } from "../../view/format/Format.ts"
+import { scenarioSearch, stabilityPage } from "../../view/gates/GateLinks.ts"
 import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
 const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioFigures>> => [

@@ -1,9 +1,9 @@
 import type { ControlPlaneCalls, DashboardOverview } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { isOld, useRead } from "../../ui/useRead.ts"
-import { counted, cut, dollars, NAME_LENGTH } from "../../view/Format.ts"
-import { LATER_MS, OFTEN_MS } from "../../view/Polls.ts"
-import { runFacts } from "../../view/RunFacts.ts"
+import { counted, cut, dollars, NAME_LENGTH } from "../../view/format/Format.ts"
+import { LATER_MS, OFTEN_MS } from "../../view/live/Polls.ts"
+import { runFacts } from "../../view/run/RunFacts.ts"
 import { type OverviewRange, runsLink, searchOf } from "./OverviewQuery.ts"
 
 /** A problem that needs a check, with a link. */

@@ -2,8 +2,8 @@ import type { PolicyDescriptor } from "@runplane/api"
 import { useMemo } from "react"
 import { UserText } from "../../ui/basics.tsx"
 import { Panel } from "../../ui/kit.tsx"
-import { counted, cut, LINES_LENGTH, NAME_LENGTH } from "../../view/Format.ts"
-import { type Difference, jsonDifferences, ruleDifferences } from "../../view/PolicyDiff.ts"
+import { counted, cut, LINES_LENGTH, NAME_LENGTH } from "../../view/format/Format.ts"
+import { type Difference, jsonDifferences, ruleDifferences } from "../../view/policies/PolicyDifferences.ts"
 
 interface PolicyDiffProps {
   readonly left: PolicyDescriptor

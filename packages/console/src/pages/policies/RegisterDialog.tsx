@@ -4,9 +4,9 @@ import * as Schema from "effect/Schema"
 import { useMemo, useState } from "react"
 import { call } from "../../client/Client.ts"
 import { CallFailed } from "../../client/Problem.ts"
-import { FormDialog, useChange } from "../../ui/Confirm.tsx"
+import { FormDialog, useChange } from "../../ui/dialogs/Confirm.tsx"
 import { Select } from "../../ui/kit.tsx"
-import { modeLabel } from "../../view/Format.ts"
+import { modeLabel } from "../../view/format/Format.ts"
 
 const MODES = [
   "macp.mode.decision.v1",

@@ -1,8 +1,16 @@
 import type { NewMark } from "@runplane/domain"
 import { call } from "../../client/Client.ts"
 import { problemOf } from "../../client/Problem.ts"
-import { changed, dropped, type GivenMark, type GivenMarks, given, isOfSubject, unstored } from "../../view/Review.ts"
-import { makeStore } from "../../view/Store.ts"
+import { makeStore } from "../../view/live/Store.ts"
+import {
+  changed,
+  dropped,
+  type GivenMark,
+  type GivenMarks,
+  given,
+  isOfSubject,
+  unstored
+} from "../../view/review/Review.ts"
 
 /** The marks that were given in this tab. They outlive the page: a reviewer who leaves it loses no mark. */
 export const givenMarks = makeStore<GivenMarks>([])

@@ -1,9 +1,9 @@
 import { AlertTriangle } from "lucide-react"
 import { UserText } from "../../ui/basics.tsx"
 import { TextLink } from "../../ui/kit.tsx"
-import { counted } from "../../view/Format.ts"
-import { valueText } from "../../view/Marks.ts"
-import type { GivenMarks } from "../../view/Review.ts"
+import { counted } from "../../view/format/Format.ts"
+import { valueText } from "../../view/marks/Marks.ts"
+import type { GivenMarks } from "../../view/review/Review.ts"
 import { retry, undo } from "./GivenMarks.ts"
 
 interface NotStoredProps {

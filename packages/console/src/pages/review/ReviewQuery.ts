@@ -1,7 +1,7 @@
 import type { Me } from "@runplane/api"
 import { CORRECT } from "@runplane/domain"
-import type { GivenMarks } from "../../view/Review.ts"
-import { choiceParam, type Param, textParam, type ValuesOf } from "../../view/UrlState.ts"
+import { choiceParam, type Param, textParam, type ValuesOf } from "../../view/query/UrlState.ts"
+import type { GivenMarks } from "../../view/review/Review.ts"
 
 /** The name of the marks; `correct` unless the address has another one. */
 const nameParam: Param<string> = {

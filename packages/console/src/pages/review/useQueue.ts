@@ -2,9 +2,9 @@ import type { Run } from "@runplane/api"
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query"
 import { useCallback, useMemo, useState } from "react"
 import { callRuns } from "../../client/Client.ts"
-import { MARKS_OF_ME, marksKey } from "../../ui/useMarks.ts"
+import { MARKS_OF_ME, marksKey } from "../../ui/marks/useMarks.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { queryValue } from "../../view/QueryCompletion.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
 
 const PAGE = 100
 /** Marks of the caller that are read: the newest ones of the name. */

@@ -5,10 +5,10 @@ import { useState } from "react"
 import { useLocation } from "wouter"
 import { call } from "../../client/Client.ts"
 import { Id, UserText } from "../../ui/basics.tsx"
-import { FormDialog } from "../../ui/Confirm.tsx"
-import { ReasonField } from "../../ui/ReasonField.tsx"
+import { FormDialog } from "../../ui/dialogs/Confirm.tsx"
+import { ReasonField } from "../../ui/dialogs/ReasonField.tsx"
 import { useMe } from "../../ui/useMe.ts"
-import { pastOf, type RunAction } from "../../view/Actions.ts"
+import { pastOf, type RunAction } from "../../view/run/Actions.ts"
 
 interface ActionText {
   readonly title: string

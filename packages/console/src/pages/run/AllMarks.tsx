@@ -1,10 +1,10 @@
 import { useState } from "react"
+import { Overlay } from "../../ui/dialogs/Overlay.tsx"
 import { Loaded } from "../../ui/kit.tsx"
-import { MarkList } from "../../ui/MarkList.tsx"
-import type { ShownMarks } from "../../ui/MarksHere.ts"
-import { Overlay } from "../../ui/Overlay.tsx"
-import { useMarkHistory } from "../../ui/useMarks.ts"
-import { whole } from "../../view/Format.ts"
+import { MarkList } from "../../ui/marks/MarkList.tsx"
+import type { ShownMarks } from "../../ui/marks/MarksHere.ts"
+import { useMarkHistory } from "../../ui/marks/useMarks.ts"
+import { whole } from "../../view/format/Format.ts"
 
 /** All marks of a run; with the replaced and the deleted ones on demand. */
 export default function AllMarks({ onClose, shown }: { readonly shown: ShownMarks; readonly onClose: () => void }) {

@@ -1,7 +1,7 @@
 import type { Run } from "@runplane/api"
 import { useLocation } from "wouter"
 import { call } from "../../client/Client.ts"
-import { FormDialog, useChange } from "../../ui/Confirm.tsx"
+import { FormDialog, useChange } from "../../ui/dialogs/Confirm.tsx"
 
 /** Confirms a clone of a run, and opens the new run. */
 export default function CloneDialog({ onClose, run }: { readonly run: Run; readonly onClose: () => void }) {

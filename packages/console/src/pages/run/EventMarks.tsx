@@ -1,14 +1,14 @@
 import type { CanonicalEvent, MarkTarget } from "@runplane/domain"
 import { Flag, MessageSquare } from "lucide-react"
 import { Suspense } from "react"
-import { DialogButton } from "../../ui/Confirm.tsx"
+import { DialogButton } from "../../ui/dialogs/Confirm.tsx"
 import { lazily } from "../../ui/lazily.ts"
-import { MarkList } from "../../ui/MarkList.tsx"
-import { useMarksHere } from "../../ui/MarksHere.ts"
+import { MarkList } from "../../ui/marks/MarkList.tsx"
+import { useMarksHere } from "../../ui/marks/MarksHere.ts"
 import { useMay } from "../../ui/useMe.ts"
 
-const CommentDialog = lazily(() => import("../../ui/CommentDialog.tsx"))
-const AddMarkDialog = lazily(() => import("../../ui/AddMarkDialog.tsx"))
+const CommentDialog = lazily(() => import("../../ui/marks/CommentDialog.tsx"))
+const AddMarkDialog = lazily(() => import("../../ui/marks/AddMarkDialog.tsx"))
 
 /** What a mark of an event judges, by its type. */
 const targetOf = ({ id, type }: CanonicalEvent): readonly [target: MarkTarget, title: string] =>

@@ -5,10 +5,10 @@ import { AS_SENT, asSent } from "../../client/AsSent.ts"
 import { CONSOLE_PATH } from "../../client/Base.ts"
 import { call, callRuns } from "../../client/Client.ts"
 import { EXPORTED_RUN } from "../../client/Offline.ts"
+import { Overlay } from "../../ui/dialogs/Overlay.tsx"
 import { download } from "../../ui/download.ts"
-import { Overlay } from "../../ui/Overlay.tsx"
 import { Failure } from "../../ui/States.tsx"
-import { offlinePage } from "../../view/OfflinePage.ts"
+import { offlinePage } from "../../view/offline/OfflinePage.ts"
 
 /** Events of the file; a longer run is exported by the API as lines of JSON. */
 const MOST_EVENTS = 50_000

@@ -1,10 +1,10 @@
 import type { ParticipantStatus } from "@runplane/domain"
 import { Check, Circle, CircleDashed, Clock, History, type LucideIcon, MinusCircle } from "lucide-react"
 import { Avatar, Chip, Time, toneText, UserText } from "../../ui/basics.tsx"
-import { MarkLines } from "../../ui/MarkChip.tsx"
-import { useMarksHere } from "../../ui/MarksHere.ts"
-import { counted } from "../../view/Format.ts"
-import { participantStatusLabel } from "../../view/Status.ts"
+import { MarkLines } from "../../ui/marks/MarkChip.tsx"
+import { useMarksHere } from "../../ui/marks/MarksHere.ts"
+import { counted } from "../../view/format/Format.ts"
+import { participantStatusLabel } from "../../view/format/Status.ts"
 import type { ShownRun } from "./useShown.ts"
 
 const icons: Readonly<Record<ParticipantStatus, LucideIcon>> = {

@@ -1,13 +1,13 @@
 import type { Run } from "@runplane/api"
 import { Link } from "wouter"
 import { StatusBadge, Time } from "../../ui/basics.tsx"
+import { Overlay } from "../../ui/dialogs/Overlay.tsx"
 import { Loaded, TextLink } from "../../ui/kit.tsx"
 import { NameText } from "../../ui/NameText.tsx"
-import { Overlay } from "../../ui/Overlay.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { counted } from "../../view/Format.ts"
-import { type RelatedSearch, relatedSearches } from "../../view/Related.ts"
-import { runFacts } from "../../view/RunFacts.ts"
+import { counted } from "../../view/format/Format.ts"
+import { type RelatedSearch, relatedSearches } from "../../view/run/Related.ts"
+import { runFacts } from "../../view/run/RunFacts.ts"
 
 /** Listed runs of each group. */
 const MOST = 8

@@ -4,16 +4,16 @@ import { Suspense, useEffect, useState } from "react"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
-import { MarkChip } from "../../ui/MarkChip.tsx"
-import type { ShownMarks } from "../../ui/MarksHere.ts"
-import { all, useShownMarks } from "../../ui/useMarks.ts"
+import { MarkChip } from "../../ui/marks/MarkChip.tsx"
+import type { ShownMarks } from "../../ui/marks/MarksHere.ts"
+import { all, useShownMarks } from "../../ui/marks/useMarks.ts"
 import { useMay } from "../../ui/useMe.ts"
-import { counted, cut, LINES_LENGTH } from "../../view/Format.ts"
-import { authorText, commentsOf } from "../../view/Marks.ts"
+import { counted, cut, LINES_LENGTH } from "../../view/format/Format.ts"
+import { authorText, commentsOf } from "../../view/marks/Marks.ts"
 import type { ShownRun } from "./useShown.ts"
 
-const AddMarkDialog = lazily(() => import("../../ui/AddMarkDialog.tsx"))
-const CommentDialog = lazily(() => import("../../ui/CommentDialog.tsx"))
+const AddMarkDialog = lazily(() => import("../../ui/marks/AddMarkDialog.tsx"))
+const CommentDialog = lazily(() => import("../../ui/marks/CommentDialog.tsx"))
 const AllMarks = lazily(() => import("./AllMarks.tsx"))
 
 /** Chips of the header, and participants that the dialog offers. */

@@ -9,18 +9,18 @@ import { useRun } from "../../live/useRun.ts"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
-import { MarksContext, type ShownMarks } from "../../ui/MarksHere.ts"
+import { MarksContext, type ShownMarks } from "../../ui/marks/MarksHere.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { isOld } from "../../ui/useRead.ts"
-import { whole } from "../../view/Format.ts"
-import { SOON_MS } from "../../view/Polls.ts"
-import { runFacts } from "../../view/RunFacts.ts"
+import { whole } from "../../view/format/Format.ts"
+import { SOON_MS } from "../../view/live/Polls.ts"
+import { runFacts } from "../../view/run/RunFacts.ts"
 import { Header } from "./Header.tsx"
 import { type RunPageState, runPageParams, type SetRunPage } from "./RunParams.ts"
 import { type RunViewProps, type ShownRun, useShown } from "./useShown.ts"
 
 const loadScrubber = () => import("./Scrubber.tsx")
-const loadStory = () => import("./StoryView.tsx")
+const loadStory = () => import("./story/StoryView.tsx")
 
 // What every visit begins with is loaded beside the run.
 for (const load of [loadScrubber, loadStory]) {
@@ -34,18 +34,18 @@ const Inspector = lazily(() => import("./Inspector.tsx"))
 const Participants = lazily(() => import("./Participants.tsx"))
 const Scrubber = lazily(loadScrubber)
 const StoryView = lazily(loadStory)
-const DecisionView = lazily(() => import("./DecisionView.tsx"))
-const TimelineView = lazily(() => import("./TimelineView.tsx"))
+const DecisionView = lazily(() => import("./decision/DecisionView.tsx"))
+const TimelineView = lazily(() => import("./timeline/TimelineView.tsx"))
 const RunMarks = lazily(() => import("./RunMarks.tsx"))
-const EventsView = lazily(() => import("./EventsView.tsx"))
-const PolicyView = lazily(() => import("./PolicyView.tsx"))
-const GraphView = lazily(() => import("./GraphView.tsx"))
-const MessagesView = lazily(() => import("./MessagesView.tsx"))
-const SignalsView = lazily(() => import("./SignalsView.tsx"))
-const ArtifactsView = lazily(() => import("./ArtifactsView.tsx"))
-const TracesView = lazily(() => import("./TracesView.tsx"))
-const RawView = lazily(() => import("./RawView.tsx"))
-const CostView = lazily(() => import("./CostView.tsx"))
+const EventsView = lazily(() => import("./events/EventsView.tsx"))
+const PolicyView = lazily(() => import("./decision/PolicyView.tsx"))
+const GraphView = lazily(() => import("./timeline/GraphView.tsx"))
+const MessagesView = lazily(() => import("./events/MessagesView.tsx"))
+const SignalsView = lazily(() => import("./events/SignalsView.tsx"))
+const ArtifactsView = lazily(() => import("./events/ArtifactsView.tsx"))
+const TracesView = lazily(() => import("./spans/TracesView.tsx"))
+const RawView = lazily(() => import("./events/RawView.tsx"))
+const CostView = lazily(() => import("./cost/CostView.tsx"))
 
 interface ViewTab {
   readonly id: RunPageState["view"]

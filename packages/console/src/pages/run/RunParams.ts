@@ -1,5 +1,5 @@
-import { flagParam, listParam, numberParam, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
-import { changedVotesParam } from "../../view/WhatIfState.ts"
+import { flagParam, listParam, numberParam, textParam, type ValuesOf, wordParam } from "../../view/query/UrlState.ts"
+import { changedVotesParam } from "../../view/run/WhatIfState.ts"
 
 /** The views of a run, the first one unless its address names another. */
 export const views = [

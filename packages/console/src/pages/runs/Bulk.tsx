@@ -4,7 +4,7 @@ import { Suspense, useState } from "react"
 import { useLocation } from "wouter"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
-import { counted } from "../../view/Format.ts"
+import { counted } from "../../view/format/Format.ts"
 import type { BulkAction } from "./BulkActions.ts"
 import type { MatchingRuns } from "./RunQuery.ts"
 

@@ -2,7 +2,7 @@ import type { Run } from "@runplane/api"
 import { AS_SENT, asSent } from "../../client/AsSent.ts"
 import { call, callRuns } from "../../client/Client.ts"
 import { isPassing, problemOf } from "../../client/Problem.ts"
-import { type RunAction, refusalOf } from "../../view/Actions.ts"
+import { type RunAction, refusalOf } from "../../view/run/Actions.ts"
 import { listQuery, type MatchingRuns } from "./RunQuery.ts"
 
 export type BulkAction = RunAction | "export"

@@ -1,8 +1,8 @@
 import { ArrowDown, ArrowUp } from "lucide-react"
-import { Overlay } from "../../ui/Overlay.tsx"
-import { useDefinitions } from "../../ui/useMarks.ts"
-import { markColumn, markNameOf } from "../../view/RunMarks.ts"
-import { COLUMNS, chosenColumns, FIXED } from "./Columns.tsx"
+import { Overlay } from "../../ui/dialogs/Overlay.tsx"
+import { useDefinitions } from "../../ui/marks/useMarks.ts"
+import { markColumn, markNameOf } from "../../view/marks/MarkColumns.ts"
+import { COLUMNS, chosenColumns, FIXED } from "./RunColumns.tsx"
 
 interface ColumnsDialogProps {
   readonly chosen: ReadonlyArray<string>

@@ -5,9 +5,9 @@ import { UserText } from "../../ui/basics.tsx"
 import { useNow } from "../../ui/hooks.ts"
 import { Loaded } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { facetRequests, facetsOf, facetTitles, withFacet } from "../../view/Facets.ts"
-import { whole } from "../../view/Format.ts"
-import { runStatusLabel } from "../../view/Status.ts"
+import { whole } from "../../view/format/Format.ts"
+import { runStatusLabel } from "../../view/format/Status.ts"
+import { facetRequests, facetsOf, facetTitles, withFacet } from "../../view/runs/FacetCounts.ts"
 import { facetsQuery, type RunFilters, type SetRunFilters } from "./RunQuery.ts"
 
 /** A window of time moves by this step; each step counts again. Milliseconds. */

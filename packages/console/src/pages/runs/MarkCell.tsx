@@ -1,10 +1,10 @@
 import type { Mark } from "@runplane/domain"
 import { Chip, UserText } from "../../ui/basics.tsx"
-import { UnreliableSign } from "../../ui/MarkChip.tsx"
-import { useDefinitions, useReliability } from "../../ui/useMarks.ts"
-import { cut } from "../../view/Format.ts"
-import { valueText, valueTone } from "../../view/Marks.ts"
-import { valuesOf } from "../../view/RunMarks.ts"
+import { UnreliableSign } from "../../ui/marks/MarkChip.tsx"
+import { useDefinitions, useReliability } from "../../ui/marks/useMarks.ts"
+import { cut } from "../../view/format/Format.ts"
+import { valuesOf } from "../../view/marks/MarkColumns.ts"
+import { valueText, valueTone } from "../../view/marks/Marks.ts"
 
 const MOST = 2
 const LENGTH = 24

@@ -2,7 +2,7 @@ import type { Mark } from "@runplane/domain"
 import { useQueries } from "@tanstack/react-query"
 import { useEffect } from "react"
 import { call } from "../../client/Client.ts"
-import { type MarksOfRuns, searchesOf } from "../../view/RunMarks.ts"
+import { type MarksOfRuns, searchesOf } from "../../view/marks/MarkColumns.ts"
 
 const MOST = 500
 const FRESH_MS = 10_000

@@ -1,8 +1,8 @@
 import type { FacetField, RunFacetsQuery, RunListQuery } from "@runplane/api"
 import { RunStatus } from "@runplane/domain"
-import { markNameOf } from "../../view/RunMarks.ts"
-import { scopeParams, spanMs } from "../../view/Scope.ts"
-import { flagParam, listParam, type Param, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
+import { markNameOf } from "../../view/marks/MarkColumns.ts"
+import { scopeParams, spanMs } from "../../view/query/Scope.ts"
+import { flagParam, listParam, type Param, textParam, type ValuesOf, wordParam } from "../../view/query/UrlState.ts"
 
 const SORT_NAMES = [
   "newest",

@@ -3,9 +3,9 @@ import { PanelRight } from "lucide-react"
 import { memo } from "react"
 import { CONSOLE_PATH } from "../../client/Base.ts"
 import { fromClass } from "../../ui/kit.tsx"
-import { runFacts } from "../../view/RunFacts.ts"
-import { runLine } from "../../view/RunLine.ts"
-import type { Column } from "./Columns.tsx"
+import { runFacts } from "../../view/run/RunFacts.ts"
+import { runLine } from "../../view/runs/RunLine.ts"
+import type { Column } from "./RunColumns.tsx"
 
 export const cellClass = ({ align, from }: Column): string =>
   `flex min-w-0 items-center ${align === "right" ? "justify-end text-right" : ""} ${from === undefined ? "" : fromClass[from]}`
@@ -18,15 +18,10 @@ export interface RowActions {
   readonly toggle: (runId: string) => void
 }
 
-interface RunRowProps {
+interface RunCellsProps {
   readonly run: Run
   readonly index: number
-  /** CSS pixels. */
-  readonly start: number
-  readonly height: number
   readonly columns: ReadonlyArray<Column>
-  readonly className: string
-  readonly isChosen: boolean
   readonly isSelected: boolean
   /** Adds a line with what the hidden columns say. */
   readonly isPhone: boolean
@@ -34,34 +29,11 @@ interface RunRowProps {
   readonly act: RowActions
 }
 
-/** A run of the list. Drawn again only when something of it has changed, however fast the list is scrolled. */
-export const RunRow = memo(function RunRow({
-  act,
-  className,
-  columns,
-  height,
-  index,
-  isChosen,
-  isPhone,
-  isSelected,
-  now,
-  run,
-  start
-}: RunRowProps) {
+/** The cells of a run. Drawn again only when something of it has changed, however fast the list is scrolled. */
+export const RunCells = memo(function RunCells({ act, columns, index, isPhone, isSelected, now, run }: RunCellsProps) {
   const facts = runFacts(run)
   return (
-    <div
-      role="row"
-      aria-rowindex={index + 1}
-      data-row={index}
-      onClick={(event) => {
-        if (window.getSelection()?.toString() === "" && !event.defaultPrevented) act.open(run.id)
-      }}
-      className={`${className} row-at [contain:layout_style] cursor-pointer border-b border-line hover:bg-sunken ${
-        isChosen ? "bg-accent-soft" : ""
-      }`}
-      style={{ height, transform: `translateY(${start}px)` }}
-    >
+    <>
       <span role="cell" className="flex items-center" onClick={(event) => event.stopPropagation()}>
         <input
           type="checkbox"
@@ -107,6 +79,6 @@ export const RunRow = memo(function RunRow({
           <PanelRight size={14} aria-hidden />
         </button>
       </span>
-    </div>
+    </>
   )
 })

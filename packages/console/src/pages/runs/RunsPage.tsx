@@ -4,15 +4,15 @@ import { useLocation } from "wouter"
 import { useMedia, useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
+import { InsteadOfRows, RowList, type RowListHandle } from "../../ui/RowList.tsx"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
-import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { isOld } from "../../ui/useRead.ts"
-import { counted, whole } from "../../view/Format.ts"
-import { type MarksOfRuns, markNameOf } from "../../view/RunMarks.ts"
-import { type Column, columnsOf, leastListWidth } from "./Columns.tsx"
+import { counted, whole } from "../../view/format/Format.ts"
+import { type MarksOfRuns, markNameOf } from "../../view/marks/MarkColumns.ts"
 import { Filters } from "./Filters.tsx"
+import { type Column, columnsOf, leastListWidth } from "./RunColumns.tsx"
 import { headerSort, isFiltered, type RunFilters, runParams } from "./RunQuery.ts"
-import { cellClass, type RowActions, RunRow } from "./RunRow.tsx"
+import { cellClass, type RowActions, RunCells } from "./RunRow.tsx"
 import { useRuns } from "./useRuns.ts"
 
 /** Drawn again when the filters change, not while the list is scrolled. */
@@ -32,8 +32,10 @@ const WIDE = "(min-width: 1024px)"
 
 /** Rows drawn beyond each edge: a row of this list is dear. */
 const OVERSCAN = 6
-/** Rows before the end at which the next page is read. */
-const AHEAD = 30
+
+const GRID =
+  "grid items-center gap-x-3 px-4 grid-cols-(--t-s) md:grid-cols-(--t-md) lg:grid-cols-(--t-lg) xl:grid-cols-(--t-xl) 2xl:grid-cols-(--t-2xl)"
+const ROW = { className: "[contain:layout_style] border-b border-line" }
 
 /** Widths of the columns that fit on a screen, as tracks of a grid. */
 const tracks = (columns: ReadonlyArray<Column>, narrowest: ReadonlyArray<Column["from"]>) =>
@@ -62,8 +64,7 @@ export default function RunsPage() {
   const isPhone = useMedia(PHONE)
   const isWide = useMedia(WIDE)
   const height = isPhone ? PHONE_HEIGHT : HEIGHTS[filters.density]
-  const rows = useFixedRows({ count: runs.length, height, overscan: OVERSCAN })
-  const { scroller } = rows
+  const rows = useRef<RowListHandle>(null)
   const [marks, setMarks] = useState<MarksOfRuns>()
   const columns = useMemo(() => columnsOf(filters.columns, marks), [filters.columns, marks])
   const markNames = useMemo(() => filters.columns.flatMap((id) => markNameOf(id) ?? []), [filters.columns])
@@ -86,24 +87,14 @@ export default function RunsPage() {
   useEffect(() => setAll([]), [setAll, search])
 
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
-  const { last } = rows
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && last >= runs.length - AHEAD) void fetchNextPage()
-  }, [last, runs.length, hasNextPage, isFetchingNextPage, fetchNextPage])
-
-  const move = (by: number) => {
-    if (runs.length === 0) return
-    const next = Math.min(runs.length - 1, Math.max(0, chosen + by))
+  const move = (next: number) => {
     setChosen(next)
-    rows.scrollTo(next)
     if (peeked !== undefined) set({ peek: runs[next]?.id ?? "" })
     // The row may have to be drawn first.
-    requestAnimationFrame(() => scroller?.querySelector<HTMLElement>(`[data-row="${next}"] a`)?.focus())
+    requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-row="${next}"] a`)?.focus())
   }
   useShortcuts([
     { keys: "/", says: "Search", group: "Runs", run: () => searchRef.current?.focus() },
-    { keys: "j", says: "Next run", group: "Runs", run: () => move(1) },
-    { keys: "k", says: "Previous run", group: "Runs", run: () => move(-1) },
     { keys: "n", says: "Show newer runs", group: "Runs", run: showNewer },
     {
       keys: "x",
@@ -133,15 +124,12 @@ export default function RunsPage() {
   ])
 
   const grid = {
-    "--list-width": `${leastListWidth(columns)}px`,
     "--t-s": tracks(columns, [undefined]),
     "--t-md": tracks(columns, [undefined, "md"]),
     "--t-lg": tracks(columns, [undefined, "md", "lg"]),
     "--t-xl": tracks(columns, [undefined, "md", "lg", "xl"]),
     "--t-2xl": tracks(columns, [undefined, "md", "lg", "xl", "2xl"])
   } as React.CSSProperties
-  const rowClass =
-    "grid items-center gap-x-3 px-4 grid-cols-(--t-s) md:grid-cols-(--t-md) lg:grid-cols-(--t-lg) xl:grid-cols-(--t-xl) 2xl:grid-cols-(--t-2xl)"
   const { toggle } = selection
   const act = useMemo(
     (): RowActions => ({
@@ -152,7 +140,6 @@ export default function RunsPage() {
     }),
     [go, set, toggle]
   )
-  const hasFailed = list.isError && runs.length === 0
 
   return (
     <div className="flex h-full flex-col short:overflow-y-auto" style={grid}>
@@ -188,15 +175,32 @@ export default function RunsPage() {
         <Stale since={list.dataUpdatedAt} error={list.error ?? list.failureReason} retry={() => void list.refetch()} />
       ) : null}
       <div className="flex min-h-0 flex-1 short:min-h-[85dvh] short:shrink-0">
-        <div className="flex min-w-0 flex-1 flex-col overflow-x-auto overflow-y-hidden">
-          <div
+        <div className="relative flex min-w-0 flex-1 flex-col">
+          {waiting > 0 && runs.length > 0 ? (
+            <button
+              type="button"
+              className="btn btn-main absolute top-10 left-1/2 z-20 -translate-x-1/2 rounded-full shadow-float"
+              onClick={() => {
+                showNewer()
+                rows.current?.scrollTo(0)
+              }}
+            >
+              <ArrowUp size={14} aria-hidden /> {whole(waiting)} newer
+            </button>
+          ) : null}
+          <RowList
+            label="Runs"
             role="table"
-            aria-label="Runs"
-            aria-rowcount={total ?? -1}
-            className={`flex min-h-0 flex-1 flex-col ${filters.columns.length > 0 ? "md:min-w-(--list-width)" : ""}`}
-          >
-            <div role="rowgroup" className="border-b border-line bg-panel">
-              <div role="row" className={`${rowClass} h-8`}>
+            rows={runs}
+            height={height}
+            overscan={OVERSCAN}
+            total={total ?? -1}
+            keyOf={({ id }) => id}
+            grid={GRID}
+            {...(filters.columns.length > 0 && !isPhone && { minWidth: leastListWidth(columns) })}
+            attributes={() => ROW}
+            head={
+              <>
                 <span role="columnheader" className="flex items-center">
                   <input
                     type="checkbox"
@@ -212,63 +216,44 @@ export default function RunsPage() {
                 <span role="columnheader" className="sr-only">
                   Beside the list
                 </span>
-              </div>
-            </div>
-            <div className="relative min-h-0 flex-1">
-              {waiting > 0 && runs.length > 0 ? (
-                <button
-                  type="button"
-                  className="btn btn-main absolute top-2 left-1/2 z-10 -translate-x-1/2 rounded-full shadow-float"
-                  onClick={() => {
-                    showNewer()
-                    scroller?.scrollTo({ top: 0 })
-                  }}
-                >
-                  <ArrowUp size={14} aria-hidden /> {whole(waiting)} newer
-                </button>
+              </>
+            }
+            selection={{ index: chosen, move, next: "Next run", previous: "Previous run", group: "Runs" }}
+            onOpen={({ id }, event) => {
+              if (window.getSelection()?.toString() === "" && !event.defaultPrevented) act.open(id)
+            }}
+            onEnd={hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined}
+            isLocked={isLocked}
+            list={rows}
+          >
+            {(run, index) => (
+              <RunCells
+                run={run}
+                index={index}
+                columns={columns}
+                isPhone={isPhone}
+                isSelected={!isLocked && selection.ids.has(run.id)}
+                // An ended run does not change with time.
+                now={run.endedAt === undefined ? now : 0}
+                act={act}
+              />
+            )}
+          </RowList>
+          {runs.length > 0 ? null : (
+            <InsteadOfRows>
+              {list.isPending ? <Skeleton rows={12} height={height} /> : null}
+              {list.isError ? (
+                <Failure what="The runs cannot be read" error={list.error} retry={() => void list.refetch()} />
               ) : null}
-              <div ref={rows.setScroller} role="rowgroup" tabIndex={0} className="h-full overflow-auto bg-panel">
-                {list.isPending ? <Skeleton rows={12} height={height} /> : null}
-                {hasFailed ? (
-                  <Failure what="The runs cannot be read" error={list.error} retry={() => void list.refetch()} />
-                ) : null}
-                {list.isSuccess && runs.length === 0 && waiting === 0 ? (
-                  isFiltered(filters) ? (
-                    <Empty title="No run matches these filters">Clear a filter, or choose a longer time.</Empty>
-                  ) : (
-                    <Empty title="No runs yet">Launch a scenario or post a descriptor to /runs to create a run.</Empty>
-                  )
-                ) : null}
-                <div
-                  className={`relative ${isLocked ? "opacity-40" : ""}`}
-                  inert={isLocked}
-                  style={{ height: rows.size }}
-                >
-                  {rows.items.map(({ index, start }) => {
-                    const run = runs[index]
-                    if (run === undefined) return null
-                    return (
-                      <RunRow
-                        key={run.id}
-                        run={run}
-                        index={index}
-                        start={start}
-                        height={height}
-                        columns={columns}
-                        className={rowClass}
-                        isPhone={isPhone}
-                        isChosen={index === chosen}
-                        isSelected={!isLocked && selection.ids.has(run.id)}
-                        // An ended run does not change with time.
-                        now={run.endedAt === undefined ? now : 0}
-                        act={act}
-                      />
-                    )
-                  })}
-                </div>
-              </div>
-            </div>
-          </div>
+              {list.isSuccess && waiting === 0 ? (
+                isFiltered(filters) ? (
+                  <Empty title="No run matches these filters">Clear a filter, or choose a longer time.</Empty>
+                ) : (
+                  <Empty title="No runs yet">Launch a scenario or post a descriptor to /runs to create a run.</Empty>
+                )
+              ) : null}
+            </InsteadOfRows>
+          )}
         </div>
         {peeked === undefined ? null : (
           <Suspense fallback={null}>

@@ -1,6 +1,6 @@
 import { useState } from "react"
 import { call } from "../../client/Client.ts"
-import { FormDialog, useChange } from "../../ui/Confirm.tsx"
+import { FormDialog, useChange } from "../../ui/dialogs/Confirm.tsx"
 import { type RunFilters, runParams, sortText } from "./RunQuery.ts"
 
 const LONGEST_NAME = 200

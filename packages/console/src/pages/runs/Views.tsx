@@ -1,15 +1,14 @@
 import { mayChangeView, type View } from "@runplane/api"
-import { BookmarkPlus, House, Lock, X } from "lucide-react"
+import { BookmarkPlus, House, Lock } from "lucide-react"
 import { Suspense, useEffect, useRef, useState } from "react"
-import { call } from "../../client/Client.ts"
-import { useChange } from "../../ui/Confirm.tsx"
 import { useStore } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay, useMe } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { defaultView, setDefaultView } from "../../view/DefaultView.ts"
+import { defaultView, setDefaultView } from "../../view/runs/DefaultView.ts"
 import { isFiltered, type RunFilters, type SetRunFilters, sortOfText } from "./RunQuery.ts"
 
+const RemoveView = lazily(() => import("./RemoveView.tsx"))
 const SaveViewDialog = lazily(() => import("./SaveViewDialog.tsx"))
 
 const NO_VIEWS: ReadonlyArray<View> = []
@@ -79,7 +78,11 @@ export const Views = ({ filters, set }: ViewsProps) => {
             ) : null}
             {view.name}
           </button>
-          {me !== undefined && mayChangeView(me.id, me.role, view) ? <RemoveView view={view} /> : null}
+          {me !== undefined && mayChangeView(me.id, me.role, view) ? (
+            <Suspense fallback={null}>
+              <RemoveView view={view} />
+            </Suspense>
+          ) : null}
         </span>
       ))}
       <button
@@ -115,24 +118,5 @@ export const Views = ({ filters, set }: ViewsProps) => {
         </Suspense>
       ) : null}
     </>
-  )
-}
-
-const RemoveView = ({ view: { id, name } }: { readonly view: View }) => {
-  const remove = useChange(
-    () => call((api) => api.views.remove({ params: { id } })),
-    [["views"]],
-    () => {}
-  )
-  return (
-    <button
-      type="button"
-      aria-label={`Remove the view ${name}`}
-      title={remove.isError ? remove.error.message : `Remove the view ${name}`}
-      className={`-ml-1 rounded p-0.5 ${remove.isError ? "text-bad" : "text-muted hover:text-bad"}`}
-      onClick={() => remove.mutate()}
-    >
-      <X size={12} aria-hidden />
-    </button>
   )
 }

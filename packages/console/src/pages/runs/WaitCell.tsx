@@ -2,7 +2,7 @@ import { isTerminal, type RunStatus } from "@runplane/domain"
 import { Time } from "../../ui/basics.tsx"
 import { NameText } from "../../ui/NameText.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { waitsOf } from "../../view/Waits.ts"
+import { waitsOf } from "../../view/runs/Waits.ts"
 
 const REFRESH_MS = 10_000
 

@@ -2,7 +2,7 @@ import type { Webhook } from "@runplane/api"
 import { Pause, Pencil, Play, Send, Trash2 } from "lucide-react"
 import { call } from "../../client/Client.ts"
 import { UserText } from "../../ui/basics.tsx"
-import { Confirm, DialogButton, useChange } from "../../ui/Confirm.tsx"
+import { Confirm, DialogButton, useChange } from "../../ui/dialogs/Confirm.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
 

@@ -2,8 +2,8 @@ import { type Webhook, webhookEvents } from "@runplane/api"
 import { useState } from "react"
 import { call } from "../../client/Client.ts"
 import { Id } from "../../ui/basics.tsx"
-import { FormDialog, useChange } from "../../ui/Confirm.tsx"
-import { Overlay } from "../../ui/Overlay.tsx"
+import { FormDialog, useChange } from "../../ui/dialogs/Confirm.tsx"
+import { Overlay } from "../../ui/dialogs/Overlay.tsx"
 
 const SECRET_BYTES = 32
 

@@ -2,6 +2,7 @@ import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type { Reactor } from "./event-log/append/Reactors.ts"
 import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
+import type { Expiry } from "./platform/postgres/Expiry.ts"
 import type { AdmissionGuard } from "./runs/Admission.ts"
 
 /**
@@ -25,6 +26,9 @@ export interface Feature {
   /** Admits or refuses new runs, in the transaction that creates them. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly admission?: Effect.Effect<AdmissionGuard, any, any>
+  /** Its rows that retention deletes by their age. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly expiry?: Effect.Effect<Expiry, any, any>
   /** Services and loops above the log and the observers. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly layer?: Layer.Layer<never, any, any>

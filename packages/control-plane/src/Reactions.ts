@@ -5,7 +5,9 @@ import { DeletionHooks } from "./event-log/runs/DeletionHooks.ts"
 import { RunTraces } from "./event-log/runs/RunTraces.ts"
 import { fieldsOf } from "./Feature.ts"
 import { features } from "./features.ts"
+import { makeAuditExpiry } from "./platform/audit/AuditExpiry.ts"
 import { Metrics } from "./platform/metrics/Metrics.ts"
+import { Expiries } from "./platform/postgres/Expiry.ts"
 import { countAppends } from "./reactors/metrics/CountAppends.ts"
 import { makeRunLog } from "./reactors/runs/RunLog.ts"
 import { makeEventTallies } from "./reactors/tallies/EventTally.ts"
@@ -28,10 +30,13 @@ const reactors = Layer.effect(
 /** What features do when runs are deleted. */
 export const layerDeletionHooks = Layer.effect(DeletionHooks, Effect.all(fieldsOf(features, "onRunsDeleted")))
 
-const admission = Layer.effect(Admission, Effect.map(Effect.all(fieldsOf(features, "admission")), Admission.allOf))
+const admission = Layer.effect(Admission, Effect.all(fieldsOf(features, "admission")))
 
-/** What features add to the log and to the creation of runs, and the services of their reactors. */
-export const layer = Layer.mergeAll(reactors, layerDeletionHooks, admission).pipe(
+/** What retention deletes by age beside runs. */
+export const layerExpiries = Layer.effect(Expiries, Effect.all([makeAuditExpiry, ...fieldsOf(features, "expiry")]))
+
+/** What features add to the log, to the creation of runs and to retention, and the services of their reactors. */
+export const layer = Layer.mergeAll(reactors, layerDeletionHooks, admission, layerExpiries).pipe(
   Layer.provide(RunTraces.layer),
   Layer.provideMerge(Layer.mergeAll(RunTallies.layer, ...fieldsOf(features, "base")))
 )

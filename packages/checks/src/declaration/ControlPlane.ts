@@ -54,7 +54,7 @@ export const controlPlane: FolderTables = {
       knows: ["event-log", "platform"],
       tables: ["late_cancels"]
     },
-    "Feature.ts": { meaning: "the fields and the ports of a feature", knows: ["runs", "event-log"] },
+    "Feature.ts": { meaning: "the fields and the ports of a feature", knows: ["runs", "event-log", "platform"] },
     "event-log": {
       meaning: "append, projection, subscribe, seal, rows of runs",
       knows: ["platform"],

@@ -25,22 +25,6 @@ const EXCEPTIONS: ReadonlyArray<Exception> = [
   { folder: "platform", table: "run_seals", why: "the backfill of the ledger" },
   // The tombstone of a run that files may have.
   { folder: "event-log", table: "archive_state", why: "deletion of runs that files may have" },
-  // Searches of runs: to become search fields of their owners.
-  { folder: "event-log", table: "marks", why: "searches of runs by marks" },
-  { folder: "event-log", table: "mark_definitions", why: "searches of runs by marks" },
-  { folder: "event-log", table: "run_labels", why: "the list of runs by scenario" },
-  { folder: "event-log", table: "run_participants", why: "searches of runs by participant" },
-  { folder: "event-log", table: "key_events", why: "searches of runs by their events" },
-  { folder: "event-log", table: "tallied_runs", why: "the total of a list" },
-  { folder: "event-log", table: "tally_changes", why: "the total of a list" },
-  // Admission by budgets: to become a port that the alerts fill.
-  { folder: "runs", table: "alert_counters", why: "admission by budgets" },
-  { folder: "runs", table: "alert_cursor", why: "admission by budgets" },
-  { folder: "runs", table: "alert_rules", why: "admission by budgets" },
-  // Retention: to become expiries of their owners.
-  { folder: "admin", table: "alert_firings", writes: true, why: "retention" },
-  { folder: "admin", table: "audit_log", writes: true, why: "retention" },
-  { folder: "admin", table: "webhook_deliveries", writes: true, why: "retention" },
   // Columns of runs that a command or an observer owns.
   { folder: "runs", table: "runs", writes: true, why: "tags and archival of a run, which have no event" },
   { folder: "features/ingest", table: "runs", writes: true, why: "the facts of a run that its spans change" },

@@ -1,8 +1,20 @@
 import type { Conflict } from "@runplane/api"
+import type { RunId } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { NewRun } from "../event-log/runs/NewRun.ts"
+
+/** What a guard does in the transaction that creates a run. */
+export interface AdmissionCheck {
+  /** Before the insertion: takes the locks of the guard. */
+  readonly prepare: Effect.Effect<void, SqlError>
+  /** After the insertion: why the run is refused, or undefined. A run that is refused is removed again. */
+  readonly decide: Effect.Effect<Conflict | undefined, SqlError>
+}
+
+/** Refuses new runs. Undefined for a run that it does not check. */
+export type AdmissionGuard = (run: NewRun) => Effect.Effect<AdmissionCheck | undefined, SqlError>
 
 /** The insertion of a run that guards admit or refuse. */
 export interface AdmittedInsert {
@@ -12,23 +24,38 @@ export interface AdmittedInsert {
   readonly refusal: () => Conflict | undefined
 }
 
-/** Guards the insertion of a new run: in the transaction of the creation, before and after it. */
-export type AdmissionGuard = (
-  run: NewRun,
-  insert: Effect.Effect<boolean, SqlError>
-) => Effect.Effect<AdmittedInsert, SqlError>
-
 /** The port by which features refuse new runs. A run is created when every guard admits it. */
-export class Admission extends Context.Service<Admission, AdmissionGuard>()("runplane/control-plane/Admission") {
-  /** The guards, each around the insertion of those before it. */
-  static readonly allOf = (guards: ReadonlyArray<AdmissionGuard>): AdmissionGuard =>
-    Effect.fnUntraced(function* (run, insert) {
-      let admitted: AdmittedInsert = { insert, refusal: () => undefined }
-      for (const guard of guards) {
-        const inner = admitted
-        const outer = yield* guard(run, inner.insert)
-        admitted = { insert: outer.insert, refusal: () => outer.refusal() ?? inner.refusal() }
-      }
-      return admitted
-    })
+export class Admission extends Context.Service<Admission, ReadonlyArray<AdmissionGuard>>()(
+  "runplane/control-plane/Admission"
+) {}
+
+interface Insertion {
+  readonly insert: Effect.Effect<boolean, SqlError>
+  /** Removes the inserted run, in the same transaction. */
+  readonly remove: (runId: RunId) => Effect.Effect<void, SqlError>
 }
+
+/** The insertion of a run with the checks of all guards. Without checks it is the insertion alone. */
+export const admitted = Effect.fnUntraced(function* (
+  guards: ReadonlyArray<AdmissionGuard>,
+  run: NewRun,
+  { insert, remove }: Insertion
+): Effect.fn.Return<AdmittedInsert, SqlError> {
+  const found = yield* Effect.forEach(guards, (guard) => guard(run))
+  const checks = found.filter((check) => check !== undefined)
+  if (checks.length === 0) return { insert, refusal: () => undefined }
+  let refused: Conflict | undefined
+  const checkedInsert = Effect.gen(function* () {
+    refused = undefined
+    for (const { prepare } of checks) yield* prepare
+    if (!(yield* insert)) return false
+    for (const { decide } of checks) {
+      refused = yield* decide
+      if (refused === undefined) continue
+      yield* remove(run.id)
+      return false
+    }
+    return true
+  })
+  return { insert: checkedInsert, refusal: () => refused }
+})

@@ -12,7 +12,7 @@ import { Observers } from "../observe/Observers.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
 import { Ids } from "../platform/Ids.ts"
 import { isoNow } from "../platform/IsoNow.ts"
-import { Admission } from "./Admission.ts"
+import { Admission, admitted } from "./Admission.ts"
 import { CancelCallback } from "./CancelCallback.ts"
 import { makeClaimRun } from "./ClaimRun.ts"
 
@@ -22,7 +22,7 @@ import { makeClaimRun } from "./ClaimRun.ts"
  * with the original run, untouched.
  */
 export const makeCreateRun = Effect.gen(function* () {
-  const admission = yield* Admission
+  const guards = yield* Admission
   const audit = yield* AuditTrail
   const callbacks = yield* CancelCallback
   const ids = yield* Ids
@@ -87,12 +87,12 @@ export const makeCreateRun = Effect.gen(function* () {
     const traceId = callerSpan?.traceId ?? (yield* ids.traceId)
     const traceParent = callerSpan && traceParentOf(callerSpan)
     const run = newRun(descriptor, { id: runId, sessionId, traceId, spanId: yield* ids.spanId, traceParent })
-    const admitted = yield* admission(run, runs.insert(run))
-    const created = yield* insert(run, admitted.insert, at, caller, clonedFrom).pipe(
+    const admission = yield* admitted(guards, run, { insert: runs.insert(run), remove: runs.removeInserted })
+    const created = yield* insert(run, admission.insert, at, caller, clonedFrom).pipe(
       Effect.as(true),
       Effect.catchTag("RunAlreadyExists", () => Effect.succeed(false))
     )
-    const refusal = admitted.refusal()
+    const refusal = admission.refusal()
     if (refusal !== undefined) return yield* refusal
     if (!created) return undefined
     yield* observers.adopt(run.id)

@@ -9,7 +9,8 @@ import { Placement } from "../../observe/placement/Placement.ts"
 import { forever, roundGoesOn } from "../../platform/loop/Forever.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
-import { type ExpiredPosition, ExpiredRows } from "./ExpiredRows.ts"
+import { type Expiry, Expiries } from "../../platform/postgres/Expiry.ts"
+import { type ExpiredPosition, ExpiredRuns } from "./ExpiredRuns.ts"
 
 const settings = {
   enabled: ControlPlaneSettings.DATA_RETENTION_ENABLED,
@@ -51,9 +52,8 @@ export interface Swept {
   readonly events: number
   /** Runs past their time that stay until the archive has them. */
   readonly waiting: number
-  readonly auditEntries: number
-  readonly deliveries: number
-  readonly alerts: number
+  /** Other rows: their number for each kind, in the order of the sweep. */
+  readonly expired: ReadonlyArray<{ readonly kind: string; readonly title: string; readonly removed: number }>
 }
 
 /**
@@ -73,7 +73,8 @@ export class Retention extends Context.Service<
       Retention,
       Effect.gen(function* () {
         const clock = yield* DatabaseClock
-        const rows = yield* ExpiredRows
+        const expiries = yield* Expiries
+        const rows = yield* ExpiredRuns
         const metrics = yield* Metrics
 
         const inRests = Effect.fnUntraced(function* <A, E>(batch: Effect.Effect<A, E>) {
@@ -104,14 +105,11 @@ export class Retention extends Context.Service<
           }
         })
 
-        const removeAll = Effect.fnUntraced(function* (
-          kind: "audit_entry" | "webhook_delivery" | "alert",
-          removeBatch: Effect.Effect<number, SqlError>
-        ) {
+        const removeAll = Effect.fnUntraced(function* ({ kind, removeBatch, title }: Expiry, cutoff: string) {
           let total = 0
           while (true) {
-            const removed = yield* inRests(removeBatch)
-            if (removed === 0) return total
+            const removed = yield* inRests(removeBatch(cutoff))
+            if (removed === 0) return { kind, title, removed: total }
             metrics.retentionRemoved(kind, removed)
             total += removed
           }
@@ -122,9 +120,7 @@ export class Retention extends Context.Service<
           const cutoff = isoTime(now - options.ttlDays * MS_PER_DAY)
           return {
             ...(yield* removeRuns(cutoff)),
-            auditEntries: yield* removeAll("audit_entry", rows.removeAuditEntries(cutoff)),
-            deliveries: yield* removeAll("webhook_delivery", rows.removeDeliveries(cutoff)),
-            alerts: yield* removeAll("alert", rows.removeAlerts(cutoff))
+            expired: yield* Effect.forEach(expiries, (expiry) => removeAll(expiry, cutoff))
           }
         }).pipe(Effect.withSpan("Retention.sweep"))
         return Retention.of({ sweep })
@@ -148,11 +144,11 @@ export const sweepForever = (intervalHours: number) =>
         Effect.map(seconds, (took) => metrics.retentionSweep("failed", took))
       )
       metrics.retentionSweep("completed", yield* seconds)
-      const { alerts, auditEntries, deliveries, events, runs, waiting } = swept
+      const { events, expired, runs, waiting } = swept
       metrics.retentionWaiting(waiting)
       yield* Effect.logInfo(
-        `retention removed ${runs} runs with ${events} events, ${auditEntries} audit entries, ` +
-          `${deliveries} webhook deliveries, ${alerts} alerts`
+        `retention removed ${runs} runs with ${events} events, ` +
+          expired.map(({ removed, title }) => `${removed} ${title}`).join(", ")
       )
       if (waiting > 0) yield* Effect.logWarning(`retention keeps ${waiting} runs, which the archive does not have yet`)
     })
@@ -171,7 +167,7 @@ export const layer = Layer.unwrap(
     )
     return Layer.effectDiscard(singleton).pipe(
       Layer.provide(Retention.layer(options)),
-      Layer.provide(ExpiredRows.layer)
+      Layer.provide(ExpiredRuns.layer)
     )
   })
 )

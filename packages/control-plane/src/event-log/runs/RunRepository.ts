@@ -86,6 +86,8 @@ export class RunRepository extends Context.Service<
      * and given it up: it may stand beside the new one.
      */
     readonly insert: (run: NewRun, earlier?: RunId) => Effect.Effect<boolean, SqlError>
+    /** Removes a run that this transaction has inserted. It has no events yet, and no tombstone. */
+    readonly removeInserted: (runId: RunId) => Effect.Effect<void, SqlError>
     /** Adds keys to the metadata of a run that has ended. */
     readonly addMetadata: (runId: RunId, keys: Schema.JsonObject) => Effect.Effect<void, SqlError>
     /** Gives a discovered run the descriptor's values, once; false when it is claimed already or the key is taken. */
@@ -155,6 +157,7 @@ export class RunRepository extends Context.Service<
       const insert = Effect.fn("RunRepository.insert")((run: NewRun, earlier?: RunId) =>
         insertBatched({ run, earlier })
       )
+      const removeInserted = (runId: RunId) => Effect.asVoid(sql`DELETE FROM runs WHERE id = ${runId}::uuid`)
 
       // Values that the run received after its discovery stay; those of the discovery are replaced.
       const claim = Effect.fn("RunRepository.claim")((run: NewRun, at: string) =>
@@ -237,6 +240,7 @@ export class RunRepository extends Context.Service<
 
       return RunRepository.of({
         insert,
+        removeInserted,
         addMetadata,
         claim,
         find,

@@ -1,6 +1,7 @@
 import type { Feature } from "../../Feature.ts"
 import * as AlertLoop from "./AlertLoop.ts"
 import { makeBudgetAdmission } from "./BudgetAdmission.ts"
+import { makeFiringExpiry } from "./FiringExpiry.ts"
 
 /** Rules over the log, their firings and commands (docs/reference/alerts.md). */
 export const alerts = {
@@ -21,5 +22,6 @@ export const alerts = {
     "alert_silences"
   ],
   admission: makeBudgetAdmission,
+  expiry: makeFiringExpiry,
   layer: AlertLoop.layer
 } satisfies Feature

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { budgetExhausted, type Conflict, type ExhaustedBudget, runQueryFields } from "@runplane/api"
+import { budgetExhausted, type ExhaustedBudget, runQueryFields } from "@runplane/api"
 import {
   AlertRule,
   type AlertTelemetry,
@@ -22,7 +22,7 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { NewRun } from "../../event-log/runs/NewRun.ts"
-import type { AdmissionGuard, AdmittedInsert } from "../../runs/Admission.ts"
+import type { AdmissionCheck, AdmissionGuard } from "../../runs/Admission.ts"
 import { hasStatus, SCENARIO } from "../../event-log/runs/RunColumns.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
@@ -174,29 +174,21 @@ export const makeBudgetAdmission = Effect.gen(function* (): Effect.fn.Return<Adm
     return yield* reserve(run.id, given)
   })
 
-  const guarded = (run: NewRun, insert: Effect.Effect<boolean, SqlError>, usual: Usual): AdmittedInsert => {
-    let refused: Conflict | undefined
-    return {
-      refusal: () => refused,
-      insert: Effect.gen(function* () {
-        refused = undefined
-        const rules = yield* lockRules
-        if (!(yield* insert)) return false
-        const row = yield* admit(rules, run, usual, yield* Clock.currentTimeMillis)
-        if (row === undefined) return true
-        refused = budgetExhausted(figuresOf(row))
-        yield* sql`DELETE FROM runs WHERE id = ${run.id}::uuid`
-        return false
-      })
-    }
-  }
-
-  /** The insertion of a run, guarded by the budgets that there are. */
-  return Effect.fnUntraced(function* (run: NewRun, insert: Effect.Effect<boolean, SqlError>) {
-    if (!(yield* hasRules)) return { insert, refusal: () => undefined } satisfies AdmittedInsert
+  /** Guards runs while there are rules with admission. */
+  return Effect.fnUntraced(function* (run: NewRun): Effect.fn.Return<AdmissionCheck | undefined, SqlError> {
+    if (!(yield* hasRules)) return undefined
     const scenario = scenarioOf(run)
     const usual = scenario === undefined ? NOTHING_USUAL : yield* Cache.get(expectedCosts, scenario)
-    return guarded(run, insert, usual)
+    let rules: ReadonlyArray<AlertRule> = []
+    return {
+      prepare: Effect.map(lockRules, (locked) => {
+        rules = locked
+      }),
+      decide: Effect.gen(function* () {
+        const row = yield* admit(rules, run, usual, yield* Clock.currentTimeMillis)
+        return row && budgetExhausted(figuresOf(row))
+      })
+    }
   })
 })
 

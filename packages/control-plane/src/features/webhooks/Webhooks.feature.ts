@@ -1,6 +1,7 @@
 import * as Layer from "effect/Layer"
 import type { Feature } from "../../Feature.ts"
 import { Ids } from "../../platform/Ids.ts"
+import { makeDeliveryExpiry } from "./DeliveryExpiry.ts"
 import { DeliveryQueue, WebhookBacklog } from "./DeliveryQueue.ts"
 import { layerWebhookDispatcher } from "./WebhookDispatcher.ts"
 import { makeWebhookOutbox } from "./WebhookOutbox.ts"
@@ -19,5 +20,6 @@ export const webhooks = {
     Layer.provide(WebhookSettings.layer),
     Layer.provideMerge(WebhookBacklog.layer)
   ),
-  reactor: makeWebhookOutbox
+  reactor: makeWebhookOutbox,
+  expiry: makeDeliveryExpiry
 } satisfies Feature

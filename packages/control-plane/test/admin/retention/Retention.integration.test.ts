@@ -6,8 +6,9 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import { ExpiredRows } from "../../../src/admin/retention/ExpiredRows.ts"
+import { ExpiredRuns } from "../../../src/admin/retention/ExpiredRuns.ts"
 import { Retention } from "../../../src/admin/retention/Retention.ts"
+import { layerExpiries } from "../../../src/Reactions.ts"
 import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
@@ -28,11 +29,18 @@ const service = Retention.layer({
   batchSize: 2,
   onlyArchived: false
 }).pipe(
-  Layer.provide(ExpiredRows.layer),
+  Layer.provide([ExpiredRuns.layer, layerExpiries]),
   Layer.provideMerge(layerTestLog),
   Layer.provideMerge(Metrics.layer),
   Layer.provideMerge(layerTestDatabase)
 )
+
+/** The other rows of a sweep. */
+const expired = (auditEntries: number, alerts: number, deliveries: number) => [
+  { kind: "audit_entry", title: "audit entries", removed: auditEntries },
+  { kind: "alert", title: "alerts", removed: alerts },
+  { kind: "webhook_delivery", title: "webhook deliveries", removed: deliveries }
+]
 
 /** A run with three messages, as if it had ended then. */
 const run = Effect.fnUntraced(function* (status: string, endedAt: string | null) {
@@ -85,7 +93,7 @@ layer(service)("a retention sweep", (it) => {
       )
       const kept = yield* Effect.all([run("completed", YOUNG), run("running", null), run("suspended", null)])
       const swept = yield* sweep
-      assert.deepStrictEqual(swept, { runs: 5, events: 20, waiting: 0, auditEntries: 0, deliveries: 0, alerts: 0 })
+      assert.deepStrictEqual(swept, { runs: 5, events: 20, waiting: 0, expired: expired(0, 0, 0) })
       for (const id of gone) assert.strictEqual(yield* rowsOf(id), 0)
       for (const id of kept) assert.isAbove(yield* rowsOf(id), 5)
       const sql = yield* PgClient.PgClient
@@ -152,9 +160,7 @@ layer(service)("a retention sweep", (it) => {
         runs: 0,
         events: 0,
         waiting: 0,
-        auditEntries: 2,
-        deliveries: 2,
-        alerts: 1
+        expired: expired(2, 1, 2)
       })
       const left = yield* sql`SELECT event FROM webhook_deliveries ORDER BY ordinal`
       assert.deepStrictEqual(left, [{ event: "run.completed" }, { event: "run.failed" }], "queued again: still owed")

@@ -12,7 +12,7 @@ import {
 } from "../../../src/admin/retention/Retention.ts"
 import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
 
-const nothing = { runs: 0, events: 0, waiting: 0, auditEntries: 0, deliveries: 0, alerts: 0 }
+const nothing = { runs: 0, events: 0, waiting: 0, expired: [] }
 const broken = new SqlError({ reason: new UnknownError({ cause: new Error("no database") }) })
 
 /** A service whose sweeps are counted; the second one fails. */

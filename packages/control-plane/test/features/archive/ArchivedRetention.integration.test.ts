@@ -2,7 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { ExpiredRows } from "../../../src/admin/retention/ExpiredRows.ts"
+import { ExpiredRuns } from "../../../src/admin/retention/ExpiredRuns.ts"
 import { RunAdministration } from "../../../src/event-log/runs/RunAdministration.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
 import { endedRun } from "../../support/EndedRuns.ts"
@@ -12,9 +12,9 @@ import { openTarget, passInto, rowsOf } from "./Archives.ts"
 
 const CUTOFF = "2100-01-01T00:00:00.000Z"
 
-const remove = ExpiredRows.use((rows) => rows.removeRuns(CUTOFF, 10, { onlyArchived: true }))
+const remove = ExpiredRuns.use((rows) => rows.removeRuns(CUTOFF, 10, { onlyArchived: true }))
 
-const service = ExpiredRows.layer.pipe(Layer.provideMerge(layerTestLog), Layer.provideMerge(layerTestDatabase))
+const service = ExpiredRuns.layer.pipe(Layer.provideMerge(layerTestLog), Layer.provideMerge(layerTestDatabase))
 
 layer(service)("retention that requires the archive", (it) => {
   it.effect("keeps a run until files have all of it as it is now", () =>

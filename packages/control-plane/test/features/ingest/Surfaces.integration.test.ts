@@ -6,7 +6,8 @@ import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { ExpiredRows } from "../../../src/admin/retention/ExpiredRows.ts"
+import { layerExpiries } from "../../../src/Reactions.ts"
+import { ExpiredRuns } from "../../../src/admin/retention/ExpiredRuns.ts"
 import { Retention } from "../../../src/admin/retention/Retention.ts"
 import { runOfKey } from "../../../src/features/ingest/TraceRuns.ts"
 import { Metrics } from "../../../src/platform/metrics/Metrics.ts"
@@ -234,7 +235,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("an ingeste
       yield* Retention.use(({ sweep }) => sweep).pipe(
         Effect.provide(
           Retention.layer({ enabled: true, ttlDays: 30, intervalHours: 24, batchSize: 2, onlyArchived: false }).pipe(
-            Layer.provide([ExpiredRows.layer, layerTestLog, Metrics.layer])
+            Layer.provide([ExpiredRuns.layer, layerExpiries, layerTestLog, Metrics.layer])
           )
         )
       )

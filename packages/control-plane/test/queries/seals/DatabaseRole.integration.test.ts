@@ -4,7 +4,8 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { ExpiredRows } from "../../../src/admin/retention/ExpiredRows.ts"
+import { makeAuditExpiry } from "../../../src/platform/audit/AuditExpiry.ts"
+import { ExpiredRuns } from "../../../src/admin/retention/ExpiredRuns.ts"
 import { LedgerWriter } from "../../../src/platform/ledger/LedgerWriter.ts"
 import { layerDatabase } from "../../../src/platform/postgres/Database.ts"
 import { appendMessages } from "../../support/Appends.ts"
@@ -45,7 +46,8 @@ layer(layerTestService({ database: layerRestricted }), { excludeTestServices: tr
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { numberPending } = yield* LedgerWriter
-      const { removeAuditEntries, removeRuns } = yield* ExpiredRows
+      const { removeRuns } = yield* ExpiredRuns
+      const auditEntries = yield* makeAuditExpiry
       const [user] = yield* sql<{ readonly name: string }>`SELECT current_user AS name`
       assert.strictEqual(user?.name, ROLE)
       const [kept, deleted] = [yield* endedRun, yield* endedRun]
@@ -69,7 +71,7 @@ layer(layerTestService({ database: layerRestricted }), { excludeTestServices: tr
       }
       const soon = "2126-01-01T00:00:00.000Z"
       assert.strictEqual((yield* removeRuns(soon, 10)).runs, 1)
-      assert.strictEqual(yield* removeAuditEntries(soon), 1)
+      assert.strictEqual(yield* auditEntries.removeBatch(soon), 1)
       yield* numberPending
       const { body } = yield* call("GET", "/ledger")
       assert.sameMembers(
@@ -79,6 +81,6 @@ layer(layerTestService({ database: layerRestricted }), { excludeTestServices: tr
           ...["audit expired", "expiry kept"]
         ]
       )
-    }).pipe(Effect.provide(ExpiredRows.layer))
+    }).pipe(Effect.provide(ExpiredRuns.layer))
   )
 })

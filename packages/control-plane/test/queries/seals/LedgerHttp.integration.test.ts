@@ -8,7 +8,7 @@ import { type Mismatch, walkLedger } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { afterAll } from "vitest"
-import { ExpiredRows } from "../../../src/admin/retention/ExpiredRows.ts"
+import { makeAuditExpiry } from "../../../src/platform/audit/AuditExpiry.ts"
 import { LedgerWriter } from "../../../src/platform/ledger/LedgerWriter.ts"
 import { sha256 } from "../../../src/platform/Sha256.ts"
 import { appendMessages } from "../../support/Appends.ts"
@@ -185,15 +185,15 @@ layer(layerTestService({ settings: { SEAL_HEADS_FILE } }), { excludeTestServices
 
   it.effect("marks expired audit entries", () =>
     Effect.gen(function* () {
-      const { removeAuditEntries } = yield* ExpiredRows
+      const auditEntries = yield* makeAuditExpiry
       const runId = yield* endedRun
       assert.strictEqual((yield* call("POST", `/runs/${runId}/archive`)).status, 201)
       yield* numbered
-      yield* removeAuditEntries(new Date(Date.now() + 60_000).toISOString())
+      yield* auditEntries.removeBatch(new Date(Date.now() + 60_000).toISOString())
       yield* numbered
       assert.include(yield* contents, "audit expired")
       assert.include(yield* contents, "expiry kept")
-    }).pipe(Effect.provide(ExpiredRows.layer))
+    })
   )
 
   it.effect("is listed within its limits", () =>

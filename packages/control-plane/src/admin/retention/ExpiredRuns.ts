@@ -8,13 +8,9 @@ import { RunAdministration } from "../../event-log/runs/RunAdministration.ts"
 import { hasStatus } from "../../event-log/runs/RunColumns.ts"
 import { isArchived } from "../../features/archive/ArchivedRuns.ts"
 import { isoNow } from "../../platform/IsoNow.ts"
-import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
-import { SealKeys } from "../../platform/ledger/SealKeys.ts"
 
 /** A transaction takes no further run once it deletes that many events, so that a batch of long runs stays short. */
 const EVENTS_PER_BATCH = 50_000
-/** Rows of the audit log, webhook deliveries, or alerts, that one statement deletes. */
-const ROWS_PER_BATCH = 5_000
 
 /** Who deletes runs because of their age, as their tombstones name it. */
 const RETENTION = "retention"
@@ -40,12 +36,12 @@ export interface RemovedRuns {
 }
 
 /**
- * Deletes rows that are older than a cutoff (ISO-8601), one batch a call, oldest first. A locked row is skipped, so
- * no writer waits for a batch and no batch waits for a writer; the next sweep deletes it. When all rows of a batch are
+ * Deletes runs that ended before a cutoff (ISO-8601), one batch a call, oldest first. A locked row is skipped, so no
+ * writer waits for a batch and no batch waits for a writer; the next sweep deletes it. When all rows of a batch are
  * locked, the next batch continues after them.
  */
-export class ExpiredRows extends Context.Service<
-  ExpiredRows,
+export class ExpiredRuns extends Context.Service<
+  ExpiredRuns,
   {
     /**
      * Terminal runs by the time they ended, each with all of its rows, in one transaction; with `onlyArchived` those
@@ -56,18 +52,13 @@ export class ExpiredRows extends Context.Service<
       limit: number,
       options?: { readonly after?: ExpiredPosition | undefined; readonly onlyArchived?: boolean }
     ) => Effect.Effect<RemovedRuns, SqlError>
-    readonly removeAuditEntries: (cutoff: string) => Effect.Effect<number, SqlError>
-    readonly removeDeliveries: (cutoff: string) => Effect.Effect<number, SqlError>
-    /** Resolved alerts; those of a run go with it. */
-    readonly removeAlerts: (cutoff: string) => Effect.Effect<number, SqlError>
   }
->()("runplane/control-plane/ExpiredRows") {
+>()("runplane/control-plane/ExpiredRuns") {
   static readonly layer = Layer.effect(
-    ExpiredRows,
+    ExpiredRuns,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const upkeep = yield* RunAdministration
-      const { current } = yield* SealKeys
 
       const expired = (cutoff: string) => sql`r.ended_at < ${cutoff}::timestamptz AND ${hasStatus(sql, "ended", "r")}`
 
@@ -98,7 +89,7 @@ export class ExpiredRows extends Context.Service<
         return runs.filter(({ id }) => archived.has(id))
       })
 
-      const removeRuns = Effect.fn("ExpiredRows.removeRuns")(function* (
+      const removeRuns = Effect.fn("ExpiredRuns.removeRuns")(function* (
         cutoff: string,
         limit: number,
         {
@@ -123,42 +114,7 @@ export class ExpiredRows extends Context.Service<
         return { runs: runs.length, events, waiting: locked.length - runs.length, next: candidates.at(-1) }
       }, sql.withTransaction)
 
-      const count = Effect.map(([row]: ReadonlyArray<{ readonly removed: number }>) => row?.removed ?? 0)
-
-      const removeAuditEntries = Effect.fn("ExpiredRows.removeAuditEntries")(function* (cutoff: string) {
-        const removed = yield* count(sql`
-          WITH expired AS (
-            SELECT id FROM audit_log WHERE created_at < ${cutoff}::timestamptz
-            ORDER BY created_at LIMIT ${ROWS_PER_BATCH} FOR UPDATE SKIP LOCKED
-          ), removed AS (DELETE FROM audit_log USING expired WHERE audit_log.id = expired.id RETURNING 1)
-          SELECT count(*)::int AS removed FROM removed`)
-        // The ledger keeps the entries of deleted rows; this entry says that they have expired.
-        if (removed > 0) yield* insertPending(sql, [pendingEntry(current, "expiry", cutoff, { before: cutoff })])
-        return removed
-      }, sql.withTransaction)
-
-      // A delivery that was queued again lately is still owed to its subscriber.
-      const removeDeliveries = Effect.fn("ExpiredRows.removeDeliveries")((cutoff: string) =>
-        count(sql`
-          WITH expired AS (
-            SELECT id FROM webhook_deliveries
-            WHERE created_at < ${cutoff}::timestamptz
-              AND NOT (status = 'pending' AND queued_at >= ${cutoff}::timestamptz)
-            ORDER BY created_at LIMIT ${ROWS_PER_BATCH} FOR UPDATE SKIP LOCKED
-          ), removed AS (DELETE FROM webhook_deliveries d USING expired WHERE d.id = expired.id RETURNING 1)
-          SELECT count(*)::int AS removed FROM removed`)
-      )
-
-      const removeAlerts = Effect.fn("ExpiredRows.removeAlerts")((cutoff: string) =>
-        count(sql`
-          WITH expired AS (
-            SELECT id FROM alert_firings WHERE starts_at < ${cutoff}::timestamptz
-              AND resolved_at < ${cutoff}::timestamptz AND run_id IS NULL
-            ORDER BY starts_at LIMIT ${ROWS_PER_BATCH} FOR UPDATE SKIP LOCKED
-          ), removed AS (DELETE FROM alert_firings f USING expired WHERE f.id = expired.id RETURNING 1)
-          SELECT count(*)::int AS removed FROM removed`)
-      )
-      return ExpiredRows.of({ removeRuns, removeAuditEntries, removeDeliveries, removeAlerts })
+      return ExpiredRuns.of({ removeRuns })
     })
   )
 }

@@ -89,7 +89,7 @@ export const controlPlane: FolderTables = {
     http: { meaning: "answers, callers, limits, the client of the runtime", knows: ["postgres", "ArchiveUnread.ts"] },
     loop: { meaning: "`forever`, and the names of all loops", knows: ["postgres"] },
     metrics: { meaning: "all metrics of the service", knows: [] },
-    postgres: { meaning: "pool, migrations, search conditions, batched reads, backups", knows: [] },
+    postgres: { meaning: "pool, migrations, list pages, leased rows, search conditions, batched reads, backups", knows: [] },
     "ArchiveUnread.ts": { meaning: "the error of a file that cannot be read", knows: [] }
   },
   "control-plane/src/event-log": {

@@ -1,15 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   type AlertRule,
-  dueAt,
+  type DueRun,
   isRollingWindow,
-  measureOf,
   minuteOf,
   type NoticeState,
   nextNotice,
-  type Period,
   periodOf,
-  type RuleEvaluator,
   type RunMemory,
   type RunStatus
 } from "@runplane/domain"
@@ -28,29 +25,6 @@ const AT_ONCE = 500
 /** Counters and memories that one statement removes. */
 const REMOVED_AT_ONCE = 5_000
 const MEMORY_DAYS = 31
-
-/** A run at which a rule of silence or duration is to look. */
-export interface DueRun {
-  readonly rule: AlertRule
-  readonly runId: string
-  readonly period: Period
-  readonly status: RunStatus
-  /** Unix milliseconds of its last event. */
-  readonly lastAt: number
-  readonly memory: RunMemory | undefined
-}
-
-export interface Watched {
-  readonly rule: AlertRule
-  readonly runId: string
-  readonly period: Period
-}
-
-interface Deadline {
-  readonly rule_id: string
-  readonly run_id: string
-  readonly due_at: string | null
-}
 
 /** What time alone changes: deadlines, rolling windows, ends and repetitions. For use in the transaction of a step. */
 export const makeAlertClock = Effect.gen(function* () {
@@ -76,40 +50,6 @@ export const makeAlertClock = Effect.gen(function* () {
       return [{ rule, runId: row.run_id, period, status: row.status, lastAt: row.last_ts.getTime(), memory }]
     })
   })
-
-  /** Fires what is reached; returns the next deadlines. */
-  const compare = (runs: ReadonlyArray<DueRun>, evaluator: RuleEvaluator, now: number): ReadonlyArray<Deadline> =>
-    runs.map(({ lastAt, memory, period, rule, runId, status }) => {
-      const ids = { rule_id: rule.id, run_id: runId }
-      if (status !== "running") {
-        const isOpening = status === "queued" || status === "starting" || status === "binding_session"
-        return { ...ids, due_at: isOpening ? isoAt(now + (rule.levels[0]?.at ?? 0)) : null }
-      }
-      const known: RunMemory | undefined = memory && { ...memory, lastAt: Math.max(memory.lastAt ?? 0, lastAt) }
-      const value = measureOf(rule.measure).clock?.valueAt(known, lastAt, now)
-      if (value !== undefined && value >= 0) {
-        evaluator.compare({ rule, key: runId, label: runId, period, value, runId, seq: undefined, at: now })
-      }
-      return { ...ids, due_at: nextDue(rule, runId, known, evaluator) }
-    })
-
-  const nextDue = (rule: AlertRule, runId: string, memory: RunMemory | undefined, evaluator: RuleEvaluator) => {
-    const level = rule.levels.find((_, number) => !evaluator.hasFired(rule.id, runId, runId, number))
-    const at = level === undefined || memory === undefined ? undefined : dueAt(rule, memory, level.at)
-    return at === undefined ? null : isoAt(at)
-  }
-
-  /** The deadlines of runs with new events. */
-  const deadlines = (
-    watched: ReadonlyArray<Watched>,
-    memories: ReadonlyMap<string, RunMemory>,
-    evaluator: RuleEvaluator
-  ): ReadonlyArray<Deadline> =>
-    watched.map(({ rule, runId }) => ({
-      rule_id: rule.id,
-      run_id: runId,
-      due_at: nextDue(rule, runId, memories.get(runId), evaluator)
-    }))
 
   /** Open firings of rolling windows, once a minute: their values fall without events. */
   const rolling = Effect.fnUntraced(function* (rules: ReadonlyMap<string, AlertRule>, now: number) {
@@ -208,7 +148,7 @@ export const makeAlertClock = Effect.gen(function* () {
     yield* removeUnused(evaluatorCaller, at)
   })
 
-  return { due, compare, deadlines, rolling, end }
+  return { due, rolling, end }
 })
 
 const isRolling = ({ window }: AlertRule): boolean => isRollingWindow(window)

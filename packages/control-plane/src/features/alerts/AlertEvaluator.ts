@@ -1,13 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   type CanonicalEvent,
+  type CountedMark,
   decodeEventText,
-  hasDeadline,
   makePeriods,
-  makeRuleEvaluator,
-  measureOf,
-  noMemory,
-  type RunMemory
+  type RunMemory,
+  runSliced
 } from "@runplane/domain"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -24,14 +22,14 @@ import { describeSqlError, isContention, isOutage, isTimeout } from "../../platf
 import { releaseSettled } from "../../runs/Reservations.ts"
 import { makeAlertClock } from "./AlertClock.ts"
 import { type RuleRow, ruleColumns, storedRule } from "./AlertRows.ts"
-import { makeAlertStore, type NeededCounter } from "./AlertStore.ts"
+import { makeAlertStep, type StepInput } from "./AlertStep.ts"
+import { makeAlertStores } from "./AlertStore.ts"
 import { makeChangedRules } from "./ChangedRules.ts"
 import { isRecounted, readCounted, takeClaims } from "./ClaimedRuns.ts"
-import { isStored, makeFiringWriter } from "./FiringWriter.ts"
+import { makeFiringWriter } from "./FiringWriter.ts"
 import { type Matches, makeRuleMatches } from "./RuleMatches.ts"
 import { makeRunAmounts } from "./RunAmounts.ts"
-import { makeSilences } from "./Silences.ts"
-import { type ActiveRule, type MarkRow, makeStepEntries } from "./StepEntries.ts"
+import type { ActiveRule } from "./StepEntries.ts"
 
 /** Events, and marks, of one step. */
 export const STEP_EVENTS = 1_000
@@ -65,15 +63,15 @@ export class AlertEvaluator extends Context.Service<
       const clock = yield* DatabaseClock
       const outbox = yield* Outbox
       const matchRuns = yield* makeRuleMatches
-      const store = yield* makeAlertStore
       const writer = yield* makeFiringWriter
       const alertClock = yield* makeAlertClock
       const changes = yield* makeChangedRules(writer)
       const amounts = yield* makeRunAmounts(writer, changes)
-      const silences = yield* makeSilences
-      const periods = makePeriods()
       const keptMs = yield* callsKeptMs
-      const entriesFor = yield* makeStepEntries({ periods, keptMs })
+      const stores = yield* makeAlertStores({ alertClock, amounts, changes, keptMs, writer })
+      const takeStep = yield* makeAlertStep({ periods: makePeriods(), keptMs }, (slices) =>
+        Effect.sync(() => runSliced(slices))
+      )
 
       /** Keeps a rule out of the evaluation until it changes. */
       const failRule = Effect.fnUntraced(function* (id: string, error: string) {
@@ -126,105 +124,18 @@ export class AlertEvaluator extends Context.Service<
         return found
       })
 
-      /** The memories of runs; a run that was running before it is first read gets its start from its record. */
-      const memoriesOf = Effect.fnUntraced(function* (byRun: ReadonlyMap<string, ReadonlyArray<CanonicalEvent>>) {
-        const memories = yield* store.loadMemories([...byRun.keys()])
-        const unknown = [...byRun].flatMap(([id, [first]]) => (memories.has(id) || first?.index === 1 ? [] : [id]))
-        for (const id of byRun.keys()) if (!memories.has(id)) memories.set(id, noMemory())
-        if (unknown.length > 0) {
-          const rows = yield* sql<{ readonly id: string; readonly started_at: Date | null }>`
-            SELECT id::text AS id, started_at FROM runs WHERE id = ANY(${unknown}::text[]::uuid[])`
-          for (const { id, started_at } of rows) {
-            if (started_at !== null)
-              memories.set(id, { ...noMemory(), state: "running", startedAt: started_at.getTime() })
-          }
-        }
-        return memories
-      })
-
-      interface Input {
-        readonly events: ReadonlyArray<CanonicalEvent>
-        readonly marks: ReadonlyArray<MarkRow>
-        readonly rules: ReadonlyArray<ActiveRule>
-        readonly found: Matches
-        readonly now: number
-        /** Of the fold of older events for one rule. */
-        readonly backfill: { readonly memories: Map<string, RunMemory>; readonly silentSeq: number } | undefined
-      }
-
-      /** Folds events and marks into the rows of the rules, and what the clock demands. In a transaction. */
-      const fold = Effect.fnUntraced(function* ({ backfill, events, found, marks, now, rules }: Input) {
-        const isBackfill = backfill !== undefined
-        const backfilled = backfill?.memories
-        const byRun = Map.groupBy(events, ({ runId }) => runId as string)
-        const isRemembering = rules.some(({ rule }) => measureOf(rule.measure).needsMemory)
-        const memories = !isRemembering ? new Map<string, RunMemory>() : (backfilled ?? (yield* memoriesOf(byRun)))
-        if (backfilled !== undefined) for (const id of byRun.keys()) if (!memories.has(id)) memories.set(id, noMemory())
-        const { entries, rulesOf } = yield* entriesFor(events, marks, rules, found, memories)
-        const all = new Map(rules.map(({ rule }) => [rule.id, rule]))
-        const due = isBackfill ? [] : yield* alertClock.due(all, now)
-        const rolling = isBackfill ? [] : yield* alertClock.rolling(all, now)
-        const changed = isBackfill ? [] : yield* changes.due(all, now)
-        const watched = isBackfill
-          ? []
-          : [...byRun.keys()].flatMap((runId) =>
-              (rulesOf.get(runId) ?? []).flatMap(({ rule }) =>
-                hasDeadline(rule) ? [{ rule, runId, period: periods(rule, runId, now) }] : []
-              )
-            )
-        const needed: ReadonlyArray<NeededCounter> = [
-          ...entries,
-          ...rolling,
-          ...changed,
-          ...due.map(({ period, rule, runId: key }) => ({ rule, key, period })),
-          ...watched.map(({ period, rule, runId: key }) => ({ rule, key, period }))
-        ]
-        const { counters, firings } = yield* store.load(needed)
-        const evaluator = makeRuleEvaluator(all, counters, firings, keptMs)
-        for (const entry of entries) evaluator.take(entry)
-        for (const { key, rule } of rolling) evaluator.roll(rule, key, now)
-        for (const { key, period, rule } of changed) evaluator.recheck(rule, key, period, now)
-        const again = alertClock.compare(due, evaluator, now)
-        const result = evaluator.result()
-        yield* store.saveCounters(result.counters)
-        yield* amounts.save(entries, keptMs)
-        if (isRemembering && backfilled === undefined) yield* store.saveMemories(memories, new Date(now).toISOString())
-        const deadlines = alertClock.deadlines(watched, memories, evaluator)
-        // The deadlines of runs with new events replace those that were due.
-        const replaced = new Set(deadlines.map(({ rule_id, run_id }) => `${rule_id} ${run_id}`))
-        yield* store.saveDeadlines([
-          ...deadlines,
-          ...again.filter(({ rule_id, run_id }) => !replaced.has(`${rule_id} ${run_id}`))
-        ])
-        const unread = result.firings.flatMap(({ runId }) =>
-          runId === undefined || found.runs.has(runId) ? [] : [runId]
-        )
-        // The clock and changes of rules fire for runs without an event in this step.
-        const runs = unread.length === 0 ? found.runs : new Map([...found.runs, ...(yield* matchRuns(unread, [])).runs])
-        const silencedUntil = yield* silences.readSilences(
-          [...new Set(result.firings.flatMap(({ runId }) => runId ?? []))],
-          now
-        )
-        const opened = yield* writer.open(result.firings, {
-          ...{ runs, silencedUntil, now },
-          silentSeq: backfill?.silentSeq ?? 0
-        })
-        const ended = result.resolutions.flatMap(({ at, firing }) => {
-          const id = isStored(firing) ? firing.id : opened.get(firing)
-          return id === undefined ? [] : [{ id, by: "value" as const, at }]
-        })
-        yield* writer.end(ended, now)
-      })
-
       /**
        * After a step that failed: tries each rule by itself, in a transaction that is rolled back, and keeps those out
        * that fail. The next step has the others.
        */
-      const isolate = Effect.fnUntraced(function* (input: Input, cause: Cause.Cause<SqlError>) {
+      const isolate = Effect.fnUntraced(function* (input: StepInput, cause: Cause.Cause<SqlError>) {
         if (Cause.hasInterrupts(cause) || isTemporary(cause)) return
         for (const active of input.rules) {
           const attempt = sql.withTransaction(
-            Effect.andThen(fold({ ...input, rules: [active] }), Effect.fail("rolled back" as const))
+            Effect.andThen(
+              takeStep(stores.live(input.now), { ...input, rules: [active] }),
+              Effect.fail("rolled back" as const)
+            )
           )
           const exit = yield* Effect.exit(attempt)
           if (Exit.isSuccess(exit) || Cause.squash(exit.cause) === "rolled back") continue
@@ -262,7 +173,7 @@ export class AlertEvaluator extends Context.Service<
             yield* sql`DELETE FROM alert_amounts WHERE rule_id = ${row.id}`
           }
           const silentSeq = Number(row.silent_seq)
-          yield* fold({ events, marks: [], rules, found, now, backfill: { memories, silentSeq } })
+          yield* takeStep(stores.backfill(memories, silentSeq, now), { events, marks: [], rules, found, now })
           const isDone = Number(locked?.seq ?? 0) === upTo && upTo >= silentSeq
           yield* sql`
             UPDATE alert_rules SET backfill_seq = ${isDone ? null : BigInt(upTo)}::bigint,
@@ -297,7 +208,7 @@ export class AlertEvaluator extends Context.Service<
               if (last === undefined) return
               after = Number(last.seq)
               const events = read.flatMap(({ event }) => eventOf(event))
-              yield* fold({ events, marks: [], rules, found, now, backfill: { memories, silentSeq: 0 } })
+              yield* takeStep(stores.backfill(memories, 0, now), { events, marks: [], rules, found, now })
             }
           })
           yield* amounts.replace(run.run_id, all, count, now)
@@ -326,10 +237,10 @@ export class AlertEvaluator extends Context.Service<
           const taken = yield* sql<{ readonly id: bigint }>`
             DELETE FROM alert_marks WHERE id = ANY(${marks.map(({ id }) => id)}::bigint[]) RETURNING id`
           const left = new Set(taken.map(({ id }) => id))
-          const fresh = marks.filter(({ id }) => left.has(id))
+          const fresh = marks.filter(({ id }) => left.has(id)).map(countedMark)
           yield* amounts.takeOut(new Map(rules.map(({ rule }) => [rule.id, rule])), now)
           yield* recount(rules, now)
-          yield* fold({ events, marks: fresh, rules, found, now, backfill: undefined })
+          yield* takeStep(stores.live(now), { events, marks: fresh, rules, found, now })
           yield* alertClock.end(writer, now)
           if (upTo > from) yield* sql`UPDATE alert_cursor SET seq = ${BigInt(upTo)}`
           // What these runs have spent is counted now.
@@ -338,7 +249,7 @@ export class AlertEvaluator extends Context.Service<
         }).pipe(sql.withTransaction)
         const isMoved = yield* Effect.catchCause(commit, (cause) =>
           Effect.andThen(
-            isolate({ events, marks, rules, found, now, backfill: undefined }, cause),
+            isolate({ events, marks: marks.map(countedMark), rules, found, now }, cause),
             Effect.failCause(cause)
           )
         )
@@ -362,6 +273,23 @@ const reasonOf = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   return isSqlError(error) ? describeSqlError(error) : String(error)
 }
+
+/** A mark that is not counted yet. */
+interface MarkRow {
+  readonly id: bigint
+  readonly run_id: string
+  readonly name: string
+  readonly at: Date
+  readonly value: number
+  readonly n: number
+  /** Source of the telemetry that stated it. */
+  readonly telemetry: string | null
+}
+
+const countedMark = ({ at, n, name, run_id, telemetry, value }: MarkRow): CountedMark => ({
+  ...{ runId: run_id, name, at: at.getTime(), value, n },
+  telemetrySource: telemetry ?? undefined
+})
 
 interface CursorRow {
   readonly seq: bigint

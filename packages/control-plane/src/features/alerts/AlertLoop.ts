@@ -42,9 +42,9 @@ const evaluateForever = Effect.gen(function* () {
     yield* Effect.sleep(PAUSE_MS)
     return { pauseMs: IDLE_MS - PAUSE_MS }
   })
-  const evaluation = forever("alert-rules", round, { wake: Queue.take(notified) })
-  const execution = forever("alert-commands", Effect.asVoid(commands.execute), { every: IDLE_MS })
-  yield* Effect.all([evaluation, execution], { concurrency: 2, discard: true }).pipe(
+  const evaluating = forever("alert-rules", round, { wake: Queue.take(notified) })
+  const executing = forever("alert-commands", Effect.asVoid(commands.execute), { every: IDLE_MS })
+  yield* Effect.all([evaluating, executing], { concurrency: 2, discard: true }).pipe(
     Effect.ensuring(Effect.sync(metrics.alertsLeft))
   )
 }).pipe(Effect.scoped, Effect.withTracerEnabled(false))

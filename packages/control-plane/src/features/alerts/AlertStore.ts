@@ -2,26 +2,25 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   type AlertRule,
   type CounterRow,
+  type Deadline,
   isRollingWindow,
   type KnownFiring,
   minutesOf,
-  type Period,
+  noMemory,
   type RunMemory
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
+import type { makeAlertClock } from "./AlertClock.ts"
+import { type EventsByRun, type NeededCounter, remembered, type StepResult, type StepStore } from "./AlertStep.ts"
+import type { makeChangedRules } from "./ChangedRules.ts"
+import { isStored, type makeFiringWriter } from "./FiringWriter.ts"
+import { makeRuleMatches } from "./RuleMatches.ts"
+import type { makeRunAmounts } from "./RunAmounts.ts"
+import { makeSilences } from "./Silences.ts"
 
-/** A counter of a rule that a step reads. */
-export interface NeededCounter {
-  readonly rule: AlertRule
-  readonly key: string
-  readonly period: Period
-  /** Of a call that arrived late in a rolling window: the minute of its arrival, which ends the window. */
-  readonly firesIn?: Period | undefined
-}
-
-/** The rows of the evaluator: all for use inside the transaction of a step. */
-export const makeAlertStore = Effect.map(PgClient.PgClient, (sql) => {
+/** The rows of the evaluator. */
+const makeRows = Effect.map(PgClient.PgClient, (sql) => {
   /** The counters, with the earlier minutes of rolling windows, and the firings that may not repeat. */
   const load = Effect.fnUntraced(function* (needed: ReadonlyArray<NeededCounter>) {
     const ranges = new Map<string, Range>()
@@ -87,10 +86,11 @@ export const makeAlertStore = Effect.map(PgClient.PgClient, (sql) => {
           ON CONFLICT (run_id) DO UPDATE SET memory = excluded.memory, updated_at = excluded.updated_at`)
   }
 
-  /** Sets the time at which a rule is to look at a run; null removes it. */
-  const saveDeadlines = Effect.fnUntraced(function* (
-    deadlines: ReadonlyArray<{ readonly rule_id: string; readonly run_id: string; readonly due_at: string | null }>
-  ) {
+  const saveDeadlines = Effect.fnUntraced(function* (given: ReadonlyArray<Deadline>) {
+    const deadlines = given.map(({ dueAt, ruleId, runId }) => ({
+      ...{ rule_id: ruleId, run_id: runId },
+      due_at: dueAt === undefined ? null : new Date(dueAt).toISOString()
+    }))
     const gone = deadlines.filter(({ due_at }) => due_at === null)
     const due = deadlines.filter(({ due_at }) => due_at !== null)
     if (gone.length > 0) {
@@ -108,6 +108,80 @@ export const makeAlertStore = Effect.map(PgClient.PgClient, (sql) => {
 
   return { load, saveCounters, loadMemories, saveMemories, saveDeadlines }
 })
+
+/** The stores of steps in the database: all for use inside the transaction of a step. */
+export const makeAlertStores = Effect.fnUntraced(function* ({
+  alertClock,
+  amounts,
+  changes,
+  keptMs,
+  writer
+}: StoreParts) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* makeRows
+  const matchRuns = yield* makeRuleMatches
+  const silences = yield* makeSilences
+
+  /** A run that was running before it is first read gets its start from its record. */
+  const memoriesOf = Effect.fnUntraced(function* (byRun: EventsByRun) {
+    const memories = yield* rows.loadMemories([...byRun.keys()])
+    const unknown = [...byRun].flatMap(([id, [first]]) => (memories.has(id) || first?.index === 1 ? [] : [id]))
+    for (const id of byRun.keys()) if (!memories.has(id)) memories.set(id, noMemory())
+    if (unknown.length > 0) {
+      const started = yield* sql<{ readonly id: string; readonly started_at: Date | null }>`
+        SELECT id::text AS id, started_at FROM runs WHERE id = ANY(${unknown}::text[]::uuid[])`
+      for (const { id, started_at } of started) {
+        if (started_at !== null) memories.set(id, { ...noMemory(), state: "running", startedAt: started_at.getTime() })
+      }
+    }
+    return memories
+  })
+
+  const clockAt = (now: number) => (rules: ReadonlyMap<string, AlertRule>) =>
+    Effect.all({
+      due: alertClock.due(rules, now),
+      rolling: alertClock.rolling(rules, now),
+      changed: changes.due(rules, now)
+    })
+
+  const saveAt = (now: number, silentSeq: number, isKept: boolean) =>
+    Effect.fnUntraced(function* ({ counters, deadlines, entries, firings, memories, resolutions, runs }: StepResult) {
+      yield* rows.saveCounters(counters)
+      yield* amounts.save(entries, keptMs)
+      if (isKept && memories !== undefined) yield* rows.saveMemories(memories, new Date(now).toISOString())
+      yield* rows.saveDeadlines(deadlines)
+      // The clock and changes of rules fire for runs without an event in this step.
+      const unread = firings.flatMap(({ runId }) => (runId === undefined || runs.has(runId) ? [] : [runId]))
+      const all = unread.length === 0 ? runs : new Map([...runs, ...(yield* matchRuns(unread, [])).runs])
+      const silencedUntil = yield* silences.readSilences([...new Set(firings.flatMap(({ runId }) => runId ?? []))], now)
+      const opened = yield* writer.open(firings, { runs: all, silencedUntil, now, silentSeq })
+      const ended = resolutions.flatMap(({ at, firing }) => {
+        const id = isStored(firing) ? firing.id : opened.get(firing)
+        return id === undefined ? [] : [{ id, by: "value" as const, at }]
+      })
+      yield* writer.end(ended, now)
+    })
+
+  return {
+    live: (now: number): StepStore => ({
+      ...{ memories: memoriesOf, clock: clockAt(now), load: rows.load },
+      save: saveAt(now, 0, true)
+    }),
+    /** Of the fold of older events: their runs are remembered in the process, and `silentSeq` ends the silent ones. */
+    backfill: (memories: Map<string, RunMemory>, silentSeq: number, now: number): StepStore => ({
+      ...{ memories: remembered(memories), load: rows.load },
+      save: saveAt(now, silentSeq, false)
+    })
+  }
+})
+
+interface StoreParts {
+  readonly alertClock: Effect.Success<typeof makeAlertClock>
+  readonly amounts: Effect.Success<ReturnType<typeof makeRunAmounts>>
+  readonly changes: Effect.Success<ReturnType<typeof makeChangedRules>>
+  readonly keptMs: number
+  readonly writer: Effect.Success<typeof makeFiringWriter>
+}
 
 /** The key of the period of a rolling window: its last minute. */
 const minuteKey = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`

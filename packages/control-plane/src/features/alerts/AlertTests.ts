@@ -2,19 +2,11 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { type AlertTest, type BadRequest, badRequest, MAX_TESTED_FIRINGS, TESTED_DAYS } from "@runplane/api"
 import {
   type AlertRule,
-  byMeasure,
   type CanonicalEvent,
+  type CountedMark,
   decodeEventText,
-  entriesOfEvent,
-  entriesOfMark,
   makePeriods,
-  makeRuleEvaluator,
   markOfMeasure,
-  measureOf,
-  type NewFiring,
-  noMemory,
-  type RunMemory,
-  remember,
   type Sliced
 } from "@runplane/domain"
 import { inSlices, makeLongTurns, type TurnRefused } from "@runplane/server"
@@ -28,8 +20,9 @@ import { callsKeptMs } from "../../platform/CallsKept.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
+import { makeAlertStep } from "./AlertStep.ts"
 import { newFiring } from "./FiringWriter.ts"
-import { makeOutOfReach } from "./OutOfReach.ts"
+import { makeMemoryStore, type TriedFiring } from "./MemoryStore.ts"
 import { type MatchedRun, makeRuleMatches } from "./RuleMatches.ts"
 import { makeSeqAt } from "./SeqAt.ts"
 
@@ -40,7 +33,10 @@ const MOST_EVENTS = 200_000
 const TESTS_AT_ONCE = 1
 const DAY_MS = 86_400_000
 
-/** Evaluates a rule over the last days without storing or sending anything (docs/reference/alerts.md#test). */
+/**
+ * Tries a rule over the last days (docs/reference/alerts.md#test): takes the steps of the live evaluator over a store
+ * in memory. Nothing is stored in the database, nothing is sent.
+ */
 export class AlertTests extends Context.Service<
   AlertTests,
   { readonly run: (rule: AlertRule) => Effect.Effect<AlertTest, BadRequest | SqlError | TurnRefused> }
@@ -52,67 +48,65 @@ export class AlertTests extends Context.Service<
       const clock = yield* DatabaseClock
       const ids = yield* Ids
       const matchRuns = yield* makeRuleMatches
-      const outOfReach = yield* makeOutOfReach
       const seqAt = yield* makeSeqAt
       const keptMs = yield* callsKeptMs
+      const takeStep = yield* makeAlertStep({ periods: makePeriods(), keptMs }, inSlices)
       const turns = makeLongTurns("tests of alert rules", TESTS_AT_ONCE)
 
       const marksOf = (name: string | undefined, since: number) =>
         name === undefined
           ? Effect.succeed([])
-          : sql<TestedMark>`
-              SELECT m.run_id::text AS run_id, m.created_at AS at, coalesce(m.number, m.flag::int)::float8 AS value,
-                     telemetry_of_mark(m.author) AS telemetry
-              FROM marks m WHERE ${isCurrentMark(sql, name)} AND coalesce(m.number, m.flag::int) IS NOT NULL
-                AND m.created_at >= ${new Date(since).toISOString()}::timestamptz
-              ORDER BY m.created_at LIMIT ${MOST_EVENTS}`
+          : Effect.map(
+              sql<TestedMark>`
+                SELECT m.run_id::text AS run_id, m.created_at AS at, telemetry_of_mark(m.author) AS telemetry,
+                       round(coalesce(m.number, m.flag::int)::float8 * 1000000000) AS value
+                FROM marks m WHERE ${isCurrentMark(sql, name)} AND coalesce(m.number, m.flag::int) IS NOT NULL
+                  AND m.created_at >= ${new Date(since).toISOString()}::timestamptz
+                ORDER BY m.created_at LIMIT ${MOST_EVENTS}`,
+              (rows) => rows.map(countedMark(name))
+            )
+
+      /** The matching runs among these; what was read once is known. */
+      const makeRunsOf = (rule: AlertRule) => {
+        const known = new Map<string, MatchedRun | undefined>()
+        return Effect.fnUntraced(function* (runIds: ReadonlySet<string>) {
+          const unknown = [...runIds].filter((id) => !known.has(id))
+          if (unknown.length > 0) {
+            const found = yield* matchRuns(unknown, rule.match === "" ? [] : [rule.match])
+            const failure = found.failures.get(rule.match)
+            if (failure !== undefined) return yield* badRequest(`match: ${failure}`)
+            for (const id of unknown) {
+              const one = found.runs.get(id)
+              known.set(id, one !== undefined && (rule.match === "" || one.matches.has(rule.match)) ? one : undefined)
+            }
+          }
+          const matching = new Map<string, MatchedRun>()
+          for (const id of runIds) {
+            const run = known.get(id)
+            if (run !== undefined) matching.set(id, run)
+          }
+          return matching
+        })
+      }
 
       const run = Effect.fn("AlertTests.run")(function* (rule: AlertRule) {
         const now = yield* clock.now
         const since = now - TESTED_DAYS * DAY_MS
-        const rules = byMeasure([rule])
-        const periods = makePeriods()
-        const evaluator = makeRuleEvaluator(new Map([[rule.id, rule]]), [], [], keptMs)
-        const memories = new Map<string, RunMemory>()
-        const runs = new Map<string, MatchedRun | undefined>()
-        const name = markOfMeasure(rule.measure)
-        const marks = [...(yield* marksOf(name, since))].reverse()
+        const rules = [{ rule, fromSeq: 0 }]
+        const { firings, store } = makeMemoryStore()
+        const runsOf = makeRunsOf(rule)
+        let marks = yield* marksOf(markOfMeasure(rule.measure), since)
 
-        const learn = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>) {
-          const unknown = runIds.filter((id) => !runs.has(id))
-          if (unknown.length === 0) return
-          const found = yield* matchRuns(unknown, rule.match === "" ? [] : [rule.match])
-          const failure = found.failures.get(rule.match)
-          if (failure !== undefined) return yield* badRequest(`match: ${failure}`)
-          for (const id of unknown) {
-            const one = found.runs.get(id)
-            runs.set(id, one !== undefined && (rule.match === "" || one.matches.has(rule.match)) ? one : undefined)
-          }
+        /** Events, and the marks up to their time. */
+        const take = Effect.fnUntraced(function* (events: ReadonlyArray<CanonicalEvent>, until: number) {
+          const next = marks.findIndex(({ at }) => at > until)
+          const due = next < 0 ? marks : marks.slice(0, next)
+          marks = marks.slice(due.length)
+          const runs = yield* runsOf(new Set<string>([...events, ...due].map(({ runId }) => runId)))
+          const found = { runs, failures: new Map<string, string>() }
+          const matching = events.filter(({ runId }) => runs.has(runId))
+          yield* takeStep(store, { events: matching, marks: due, rules, found, now })
         })
-        yield* learn([...new Set(marks.map(({ run_id }) => run_id))])
-
-        const takeMarks = (until: number) => {
-          for (let mark = marks.at(-1); mark !== undefined && mark.at.getTime() <= until; mark = marks.at(-1)) {
-            marks.pop()
-            const one = runs.get(mark.run_id)
-            if (one === undefined || name === undefined) continue
-            const value = Math.round(mark.value * 1e9)
-            const telemetrySource = mark.telemetry ?? undefined
-            const counted = { runId: one.id, name, at: mark.at.getTime(), value, n: 1, telemetrySource }
-            for (const entry of entriesOfMark(rules, one, counted, periods)) evaluator.take(entry)
-          }
-        }
-        const take = (event: CanonicalEvent, reached: number | undefined) => {
-          takeMarks(Date.parse(event.ts))
-          const one = runs.get(event.runId)
-          if (one === undefined) return
-          const memory = memories.get(event.runId) ?? noMemory()
-          memories.set(event.runId, memory)
-          const facts = remember(memory, event)
-          for (const entry of entriesOfEvent(rules, one, event, facts, reached === event.seq, { periods, keptMs })) {
-            evaluator.take(entry)
-          }
-        }
 
         let after = yield* seqAt(since)
         let read = 0
@@ -121,35 +115,25 @@ export class AlertTests extends Context.Service<
           const rows = yield* sql<{ readonly seq: bigint | null; readonly event: string | null }>`
             SELECT seq, event FROM end_of_log(${BigInt(after)}, ${PAGE}, ${BigInt(READ_BYTES)})`
           const events = yield* inSlices(decodedEvents(rows))
-          yield* learn([...new Set(events.map(({ runId }) => runId as string))])
-          const reached = new Map<string, number>()
-          if (measureOf(rule.measure).needsForecast === true) {
-            for (const [runId, own] of Map.groupBy(events, (event) => event.runId as string)) {
-              const memory = memories.get(runId) ?? noMemory()
-              memories.set(runId, memory)
-              const seq = runs.get(runId) === undefined ? undefined : yield* outOfReach(runId, memory, own)
-              if (seq === undefined) continue
-              memory.isOutOfReach = true
-              reached.set(runId, seq)
-            }
-          }
-          yield* inSlices(takenEvents(events, (event) => take(event, reached.get(event.runId))))
+          yield* take(
+            events,
+            events.reduce((last, { ts }) => Math.max(last, Date.parse(ts)), 0)
+          )
           read += events.length
           isEnd = events.length === 0
           after = Number(rows.at(-1)?.seq ?? after)
-          if (evaluator.firingCount() > MAX_TESTED_FIRINGS) break
+          if (firings().length > MAX_TESTED_FIRINGS) break
         }
-        if (isEnd) takeMarks(now)
-        const { firings, resolutions } = evaluator.result()
-        const listed = firings.slice(0, MAX_TESTED_FIRINGS)
+        if (isEnd) yield* take([], now)
+        const listed = firings().slice(0, MAX_TESTED_FIRINGS)
         const newIds = yield* ids.uuids(Math.max(1, listed.length))
-        const ended = new Map(resolutions.map(({ at, firing }) => [firing, at] as const))
+        const runs = yield* runsOf(new Set(listed.flatMap(({ firing: { runId } }) => runId ?? [])))
         return {
           since: new Date(since).toISOString(),
           until: new Date(now).toISOString(),
           events: read,
-          complete: isEnd && firings.length <= MAX_TESTED_FIRINGS,
-          firings: listed.map((firing, number) => shown(newIds[number] ?? "", firing, runs, ended.get(firing)))
+          complete: isEnd && firings().length <= MAX_TESTED_FIRINGS,
+          firings: listed.map((one, number) => shown(newIds[number] ?? "", one, runs))
         } satisfies AlertTest
       }, turns.goOn)
       return AlertTests.of({ run })
@@ -160,10 +144,18 @@ export class AlertTests extends Context.Service<
 interface TestedMark {
   readonly run_id: string
   readonly at: Date
+  /** In billionths, as the marks of the live evaluator. */
   readonly value: number
   /** Source of the telemetry that stated it. */
   readonly telemetry: string | null
 }
+
+const countedMark =
+  (name: string) =>
+  ({ at, run_id, telemetry, value }: TestedMark): CountedMark => ({
+    ...{ runId: run_id, name, at: at.getTime(), value, n: 1 },
+    telemetrySource: telemetry ?? undefined
+  })
 
 function* decodedEvents(rows: ReadonlyArray<{ readonly event: string | null }>): Sliced<Array<CanonicalEvent>> {
   const events: Array<CanonicalEvent> = []
@@ -175,19 +167,7 @@ function* decodedEvents(rows: ReadonlyArray<{ readonly event: string | null }>):
   return events
 }
 
-function* takenEvents(events: ReadonlyArray<CanonicalEvent>, take: (event: CanonicalEvent) => void): Sliced<void> {
-  for (const event of events) {
-    take(event)
-    yield
-  }
-}
-
-const shown = (
-  id: string,
-  firing: NewFiring,
-  runs: ReadonlyMap<string, MatchedRun | undefined>,
-  endedAt: number | undefined
-) => ({
+const shown = (id: string, { endedAt, firing }: TriedFiring, runs: ReadonlyMap<string, MatchedRun>) => ({
   ...newFiring(id, firing, runs.get(firing.runId ?? "")),
   ...(endedAt !== undefined && {
     status: "resolved" as const,

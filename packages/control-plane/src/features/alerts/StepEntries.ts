@@ -2,6 +2,7 @@ import {
   type AlertRule,
   byMeasure,
   type CanonicalEvent,
+  type CountedMark,
   type Counting,
   type Entry,
   entriesOfEvent,
@@ -9,7 +10,8 @@ import {
   measureOf,
   noMemory,
   type RunMemory,
-  remember
+  remember,
+  type Sliced
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { makeOutOfReach } from "./OutOfReach.ts"
@@ -21,24 +23,15 @@ export interface ActiveRule {
   readonly fromSeq: number
 }
 
-/** A mark that is not counted yet. */
-export interface MarkRow {
-  readonly id: bigint
-  readonly run_id: string
-  readonly name: string
-  readonly at: Date
-  readonly value: number
-  readonly n: number
-  /** Source of the telemetry that stated it. */
-  readonly telemetry: string | null
-}
+/** Runs a long computation: the trial between other requests, the live evaluator at once. */
+export type RunSlices = <A>(slices: Sliced<A>) => Effect.Effect<A>
 
 /** Adds events to the memories of their runs, and returns what they and the marks add to the counters, in order. */
-export const makeStepEntries = Effect.fnUntraced(function* (counting: Counting) {
+export const makeStepEntries = Effect.fnUntraced(function* (counting: Counting, inSlices: RunSlices) {
   const outOfReach = yield* makeOutOfReach
   return Effect.fnUntraced(function* (
     events: ReadonlyArray<CanonicalEvent>,
-    marks: ReadonlyArray<MarkRow>,
+    marks: ReadonlyArray<CountedMark>,
     rules: ReadonlyArray<ActiveRule>,
     { runs }: Matches,
     memories: ReadonlyMap<string, RunMemory>
@@ -66,22 +59,25 @@ export const makeStepEntries = Effect.fnUntraced(function* (counting: Counting) 
       return found
     }
     const entries: Array<Entry> = []
-    for (const event of events) {
-      const run = runs.get(event.runId)
-      const own = rulesOf.get(event.runId)
-      const memory = memories.get(event.runId)
-      if (run === undefined || own === undefined) continue
-      const facts = remember(memory ?? noMemory(), event)
-      const isReached = reached.get(event.runId) === event.seq
-      entries.push(...entriesOfEvent(groupOf(own, event.seq), run, event, facts, isReached, counting))
+    function* count(): Sliced<void> {
+      for (const event of events) {
+        const run = runs.get(event.runId)
+        const own = rulesOf.get(event.runId)
+        if (run === undefined || own === undefined) continue
+        const facts = remember(memories.get(event.runId) ?? noMemory(), event)
+        const isReached = reached.get(event.runId) === event.seq
+        entries.push(...entriesOfEvent(groupOf(own, event.seq), run, event, facts, isReached, counting))
+        yield
+      }
+      for (const mark of marks) {
+        const run = runs.get(mark.runId)
+        if (run === undefined) continue
+        const own = rulesOf.get(mark.runId) ?? []
+        entries.push(...entriesOfMark(byMeasure(own.map(({ rule }) => rule)), run, mark, counting.periods))
+        yield
+      }
     }
-    for (const { at, n, name, run_id, telemetry, value } of marks) {
-      const run = runs.get(run_id)
-      if (run === undefined) continue
-      const mark = { runId: run_id, name, at: at.getTime(), value, n, telemetrySource: telemetry ?? undefined }
-      const own = rulesOf.get(run_id) ?? []
-      entries.push(...entriesOfMark(byMeasure(own.map(({ rule }) => rule)), run, mark, counting.periods))
-    }
+    yield* inSlices(count())
     return { entries, rulesOf }
   })
 })

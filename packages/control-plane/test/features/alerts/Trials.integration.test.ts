@@ -33,7 +33,7 @@ import { call, layerTestService } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
 
 const KEPT_MS = 366 * 86_400_000
-const HISTORIES = 6
+const HISTORIES = 4
 const EVENTS = 80
 const MARK = "quality"
 const KINDS = [
@@ -106,13 +106,25 @@ const appended = Effect.fnUntraced(function* (chance: Chance, runs: ReadonlyArra
   const log = yield* EventLog
   const gaps = Array.from({ length: EVENTS }, () => chance.below(chance.happens(0.8) ? 90_000 : 3_600_000))
   let at = Date.now() - gaps.reduce((sum, gap) => sum + gap, 0)
-  for (const gap of gaps) {
-    at += gap
-    yield* log.record({ runId: chance.pick(runs), events: [draftAt(chance, at)] })
+  while (gaps.length > 0) {
+    const events = gaps.splice(0, 1 + chance.below(4)).map((gap) => {
+      at += gap
+      return draftAt(chance, at)
+    })
+    yield* log.record({ runId: chance.pick(runs), events })
   }
   const rows = yield* sql<{ readonly event: string }>`
     SELECT event::text AS event FROM canonical_events WHERE run_id = ANY(${runs}::text[]::uuid[]) ORDER BY seq`
   return rows.map(({ event }) => Result.getOrThrow(decodeEventText(event)))
+})
+
+/** Stores rules that the live evaluator leaves alone. */
+const insertRules = Effect.fnUntraced(function* (rules: ReadonlyArray<AlertRule>) {
+  const sql = yield* PgClient.PgClient
+  yield* sql`
+    INSERT INTO alert_rules (id, rule, enabled, from_seq, silent_seq, created_at, updated_at)
+    SELECT rule ->> 'id', rule, false, 0, 0, now(), now()
+    FROM json_array_elements(${JSON.stringify(rules)}::text::json) AS rule`
 })
 
 const addRule = Effect.fnUntraced(function* (rule: AlertRule) {
@@ -146,7 +158,7 @@ layer(layerTestService(), { excludeTestServices: true })("the trial of a rule", 
         const rules = [...ALERT_MEASURES, `markBelow:${MARK}`].map((measure, at) =>
           ruleOf(chance, measure, `h${number}-${at}`)
         )
-        for (const rule of rules) yield* addRule(rule)
+        yield* insertRules(rules)
         const runs = yield* twoRuns(`trial/rows-${number}@1.0.0`)
         const events = yield* appended(chance, runs)
         const found = yield* matchRuns(runs, [])
@@ -188,8 +200,8 @@ layer(layerTestService(), { excludeTestServices: true })("the trial of a rule", 
         fired += tried.length
         ended += memory.firings().filter(({ endedAt }) => endedAt !== undefined).length
       }
-      assert.isAbove(fired, 100)
-      assert.isAbove(ended, 25)
+      assert.isAbove(fired, 80)
+      assert.isAbove(ended, 20)
     })
   )
 
@@ -201,7 +213,7 @@ layer(layerTestService(), { excludeTestServices: true })("the trial of a rule", 
       // The live evaluator ends what the clock ends before the next event; the trial has no clock.
       const isOfEvents = ({ measure, window }: AlertRule) =>
         measureOf(measure).clock === undefined && window !== "1h" && window !== "24h"
-      const rules = Array.from({ length: 3 }, (_, round) =>
+      const rules = Array.from({ length: 2 }, (_, round) =>
         ALERT_MEASURES.map((measure, at) => ruleOf(chance, measure, `l${round}-${at}`))
       )
         .flat()
@@ -233,7 +245,7 @@ layer(layerTestService(), { excludeTestServices: true })("the trial of a rule", 
         )
         fired += live.length
       }
-      assert.isAbove(fired, 30)
+      assert.isAbove(fired, 15)
     })
   )
 })

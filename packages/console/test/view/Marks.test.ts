@@ -16,6 +16,8 @@ import {
   valueText,
   valueTone
 } from "../../src/view/Marks.ts"
+import { narrativeOf } from "../../src/view/Narrative.ts"
+import { narrativeRows } from "../../src/view/NarrativeRows.ts"
 import { suggestionsAt } from "../../src/view/QueryCompletion.ts"
 import { calibrationText, curveOf } from "../../src/view/Reliability.ts"
 import {
@@ -31,8 +33,6 @@ import {
   unstored
 } from "../../src/view/Review.ts"
 import { markColumn, markNameOf, searchesOf, valuesOf, withMarkNames } from "../../src/view/RunMarks.ts"
-import { storyOf } from "../../src/view/Story.ts"
-import { storyRows } from "../../src/view/StoryMarks.ts"
 import { readParams, writeParams } from "../../src/view/UrlState.ts"
 import { DECISION, eventsOf } from "../support.ts"
 
@@ -199,20 +199,20 @@ describe("a judge", () => {
   })
 })
 
-describe("the story with marks", () => {
-  const items = storyOf(eventsOf(DECISION))
-  const said = (rows: ReturnType<typeof storyRows>) =>
+describe("the narrative with marks", () => {
+  const items = narrativeOf(eventsOf(DECISION))
+  const said = (rows: ReturnType<typeof narrativeRows>) =>
     rows.map(
       (row) => `${row.kind === "left out" ? `-${row.count}` : row.kind === "event" ? "event" : "item"} ${row.index}`
     )
 
   it("has the latest items, and a marked one far back at its index", () => {
-    assert.deepStrictEqual(said(storyRows(items, [], 2, 12)), [`-${items.length - 2} 2`, "item 11", "item 12"])
-    assert.deepStrictEqual(said(storyRows(items, [5], 2, 12)), ["-2 2", "item 5", "-5 6", "item 11", "item 12"])
+    assert.deepStrictEqual(said(narrativeRows(items, [], 2, 12)), [`-${items.length - 2} 2`, "item 11", "item 12"])
+    assert.deepStrictEqual(said(narrativeRows(items, [5], 2, 12)), ["-2 2", "item 5", "-5 6", "item 11", "item 12"])
   })
 
   it("has a marked event that is not an item, and none behind the shown index", () => {
-    assert.deepStrictEqual(said(storyRows(items, [4, 11], 2, 10)), [
+    assert.deepStrictEqual(said(narrativeRows(items, [4, 11], 2, 10)), [
       "-2 2",
       "event 4",
       `-${items.length - 4} 5`,
@@ -223,7 +223,7 @@ describe("the story with marks", () => {
 
   it.prop("loses no item", [Schema.Array(between(1, 12)), between(1, 14)], ([given, most]) => {
     const marked = [...new Set(given)].toSorted((one, other) => one - other)
-    const rows = storyRows(items, marked, most, 12)
+    const rows = narrativeRows(items, marked, most, 12)
     const counts = rows.map((row) => (row.kind === "left out" ? row.count : row.kind === "item" ? 1 : 0))
     assert.strictEqual(
       counts.reduce((sum, count) => sum + count, 0),

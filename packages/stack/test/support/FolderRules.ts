@@ -217,7 +217,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
       knows: ["ToolSpec.ts", "Backend.ts", "Events.ts", "SealCheck.ts", "Shape.ts", "Facts.ts"]
     },
     "ToolSpec.ts": { meaning: "what a tool is", knows: ["Backend.ts", "Shape.ts", "Facts.ts"] },
-    "Events.ts": { meaning: "events in short", knows: ["Shape.ts"] },
+    "Events.ts": { meaning: "events in short", knows: ["Shape.ts", "Facts.ts"] },
     "Backend.ts": { meaning: "what the tools call", knows: ["Subscriptions.ts"] },
     "Subscriptions.ts": { meaning: "followed runs", knows: [] },
     "SealCheck.ts": { meaning: "signatures of seals", knows: [] },

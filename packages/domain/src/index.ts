@@ -74,12 +74,12 @@ export {
   countedAt,
   eventTime,
   isDiscoveredRun,
+  narrativeBegin,
+  narrativeClock,
+  narrativeTime,
   runDuration,
   type SpanTimes,
   spanTimes,
-  storyBegin,
-  storyClock,
-  storyTime,
   type TimedRun
 } from "./events/RunTimes.ts"
 export * from "./events/Scenario.ts"
@@ -131,7 +131,6 @@ export {
   type Pivotal
 } from "./insight/Forecast.ts"
 export { type Outstanding, type Step, stepText } from "./insight/forecast/ModeForecast.ts"
-export type { Phrase, PhrasePart } from "./insight/Phrase.ts"
 export { type Ballots, type CountedVotes, shownTallies, type Tally, type Weights } from "./insight/Tally.ts"
 export { type Voting, votingOf, waitingFor } from "./insight/Waiting.ts"
 export * from "./insight/WhatIf.ts"
@@ -149,9 +148,16 @@ export * from "./marks/MarkRules.ts"
 export * from "./marks/RaterAgreement.ts"
 export * from "./marks/RecordGroups.ts"
 export { type TruthMark, truthOf } from "./marks/Truth.ts"
-export { aboutText, type Because, contributionText } from "./narrative/Contributions.ts"
-export { type Line, narrator, type Wording } from "./narrative/Narration.ts"
-export { noSubjects, type Subjects, subjectName, withSubject } from "./narrative/Subjects.ts"
+export { sentenceOf } from "./narrative/Narration.ts"
+export {
+  type Because,
+  type Sentence,
+  type SentenceKind,
+  sentencePhrase,
+  sentenceText,
+  type Tone
+} from "./narrative/Sentence.ts"
+export { noSubjects, type Subjects, subjectName, subjectsOfRuns, withSubject } from "./narrative/Subjects.ts"
 export * from "./normaliser/Normaliser.ts"
 export { callIdentityOf } from "./otlp/fold/Counting.ts"
 export { isLogNode } from "./otlp/fold/Node.ts"
@@ -301,6 +307,7 @@ export { costText, nanoUsd, sumUsd, usdOfNano, usdText, usdTexts } from "./value
 export { meantName, nearestName } from "./values/NearestName.ts"
 export * from "./values/PayloadDecoder.ts"
 export { percentText } from "./values/Percent.ts"
+export { type Phrase, type PhrasePart, phraseText } from "./values/Phrase.ts"
 export type { Sha256 } from "./values/Sha256.ts"
 export * from "./values/Sliced.ts"
 export * from "./values/VisibleText.ts"

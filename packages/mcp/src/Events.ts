@@ -1,4 +1,13 @@
-import { type CanonicalEvent, isJsonObject, OTLP_RUNTIME_KIND, objectAt, textAt } from "@runplane/domain"
+import {
+  type CanonicalEvent,
+  isJsonObject,
+  OTLP_RUNTIME_KIND,
+  objectAt,
+  sentenceOf,
+  sentencePhrase,
+  textAt
+} from "@runplane/domain"
+import { Words } from "./Facts.ts"
 import { defined, type Item, type Json, type JsonObject, type Said } from "./Shape.ts"
 
 /** Members of payloads that are texts of agents, the reasons first. */
@@ -13,10 +22,10 @@ const textOf = (object: JsonObject): string =>
     return text === undefined ? [] : [`${key}: ${text}`]
   }).join("; ")
 
-/** The text of an event that an agent wrote; undefined for events without one. */
-export const saidIn = ({ data, index }: JsonEvent): Said | undefined => {
+/** The text of an event that an agent wrote: the words of its sentence, else its texts with their names. */
+const saidIn = ({ data, index }: JsonEvent, words: string | undefined): Said | undefined => {
   const payload = objectAt(data, "decodedPayload", "payload") ?? {}
-  const text = textOf(payload) || textOf(data)
+  const text = words ?? (textOf(payload) || textOf(data))
   return text === "" ? undefined : { of: defined({ index, by: textAt(data, "sender", "participantId") }), text }
 }
 
@@ -38,10 +47,15 @@ const member = (data: JsonObject, ...keys: ReadonlyArray<string>): Json | undefi
   })[0]
 }
 
-/** An event in short: its position, who did what, and what an agent wrote beside it. */
-export const eventItem = ({ recorded }: CanonicalEvent, withRun: boolean): Item => {
+/**
+ * An event in short: its position, its sentence with the facts of it, and what an agent wrote beside it. `subject`
+ * names the subject of an answer, where there are several.
+ */
+export const eventItem = (event: CanonicalEvent, withRun: boolean, subject: string | undefined): Item => {
+  const { recorded } = event
   const { data, index, runId, seq, ts, type } = recorded
-  const text = saidIn(recorded)
+  const sentence = sentenceOf(event, subject)
+  const text = saidIn(recorded, sentence?.words)
   return {
     row: defined({
       index,
@@ -49,7 +63,7 @@ export const eventItem = ({ recorded }: CanonicalEvent, withRun: boolean): Item 
       at: ts,
       type,
       ...(withRun && { runId }),
-      by: textAt(data, "sender", "participantId"),
+      by: sentence?.by === "participant" ? sentence.who : textAt(data, "sender", "participantId"),
       act: textAt(data, "messageType", "signalType"),
       vote: member(data, "vote"),
       action: member(data, "action"),
@@ -60,6 +74,8 @@ export const eventItem = ({ recorded }: CanonicalEvent, withRun: boolean): Item 
       tokens: member(data, "totalTokens"),
       costUsd: member(data, "estimatedCostUsd")
     }),
+    // Texts of others in the sentence get an alias.
+    does: sentence && new Words(sentencePhrase(sentence)),
     said: text === undefined ? [] : [withRun ? { ...text, of: { ...text.of, runId } } : text],
     cursor: seq
   }
@@ -73,11 +89,11 @@ export const DECISION_TYPES = [
 ]
 
 /**
- * Events of the story of a run: without receipts, progress, and what other events repeat. The work of telemetry is in
- * its messages, and a session's messages have events of their own.
+ * Events of the narrative of a run: without receipts, progress, and what other events repeat. The work of telemetry is
+ * in its messages, and a session's messages have events of their own.
  */
-export const storyTypes = (runtimeKind: string): ReadonlyArray<string> => [
+export const narrativeTypes = (runtimeKind: string): ReadonlyArray<string> => [
   ...DECISION_TYPES,
-  ...["run.created", "llm.call.completed", "tool.called", "tool.completed"],
+  ...["run.created", "run.corrected", "llm.call.completed", "tool.called", "tool.completed"],
   ...(runtimeKind === OTLP_RUNTIME_KIND ? ["message.received"] : [])
 ]

@@ -1,6 +1,6 @@
 import { shownText } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
-import { type Fact, type Facts, makeAliases } from "./Facts.ts"
+import { type Aliases, type Fact, type Facts, makeAliases, type Words } from "./Facts.ts"
 
 /**
  * Bounds of answers (docs/reference/mcp.md#bounds), as pure code. An answer is sent twice, as text and as structured
@@ -28,6 +28,8 @@ export interface Said {
 /** One entry of a list: its row, the texts that belong to it, and the cursor that continues behind it. */
 export interface Item {
   readonly row?: Facts
+  /** The sentence of the row, its member `does`; left out of a row that it makes too long. */
+  readonly does?: Words | undefined
   readonly said?: ReadonlyArray<Said>
   readonly cursor?: string | number | undefined
 }
@@ -117,6 +119,13 @@ export const within = (value: JsonObject, bytes: number): JsonObject => {
 /** A row of at most `MAX_ROW_BYTES`. */
 export const fitRow = (row: JsonObject): JsonObject => within(row, MAX_ROW_BYTES)
 
+/** The row of an entry. A sentence is never cut: the rest of a cut alias would be another alias. */
+const rowOf = ({ does, row }: Item, { refer }: Aliases): JsonObject | undefined => {
+  if (row === undefined) return undefined
+  const whole = does === undefined ? undefined : refer({ ...row, does })
+  return whole !== undefined && bytesOf(whole) <= MAX_ROW_BYTES ? whole : fitRow(refer(row))
+}
+
 /** A text of others, cleaned and cut to so many characters, and the tool that has the whole. */
 const fitText = (text: string, most: number, rest: string): JsonObject => {
   const clean = shownText(text, { lines: true })
@@ -175,7 +184,7 @@ export const shape = (answer: Answer, maxBytes: number): JsonObject => {
   let taken = 0
   let cursor: string | number | undefined
   for (const item of entries) {
-    const row = item.row === undefined ? undefined : fitRow(aliases.refer(item.row))
+    const row = rowOf(item, aliases)
     const texts = (item.said ?? []).map(
       ({ of, text }): JsonObject => ({ ...within(aliases.refer(of), MAX_ROW_BYTES), ...fitText(text, MAX_TEXT, rest) })
     )

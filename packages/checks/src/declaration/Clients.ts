@@ -44,7 +44,7 @@ export const clients: FolderTables = {
       meaning: "the parts of a tool: name, access, input, output, call",
       knows: ["Backend.ts", "Shape.ts", "Facts.ts"]
     },
-    "Events.ts": { meaning: "events in short", knows: ["Shape.ts"] },
+    "Events.ts": { meaning: "events in short", knows: ["Shape.ts", "Facts.ts"] },
     "Backend.ts": { meaning: "the services that the tools call", knows: ["Subscriptions.ts"] },
     "Subscriptions.ts": { meaning: "runs that clients follow", knows: [] },
     "SealCheck.ts": { meaning: "signatures of seals", knows: [] },

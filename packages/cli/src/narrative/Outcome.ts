@@ -1,9 +1,9 @@
-import { costText, type RunMetrics, type RunState, statedReason, storyTime, type Why } from "@runplane/domain"
+import { costText, narrativeTime, type RunMetrics, type RunState, statedReason, type Why } from "@runplane/domain"
 import { plainText } from "./PlainText.ts"
 
-/** The extent of a run's story, and the result of the decision record. */
-export interface StoryFacts {
-  /** The zero of the story, Unix milliseconds. */
+/** The extent of a run's narrative, and the result of the decision record. */
+export interface NarrativeFacts {
+  /** The zero of the narrative, Unix milliseconds. */
   readonly begin: number
   /** Milliseconds from there to the end of the run, or to its last event. */
   readonly durationMs: number
@@ -23,7 +23,7 @@ export const isDecided = ({ decision, run }: RunState): boolean =>
 export const describeOutcome = (
   state: RunState,
   metrics: RunMetrics,
-  story: StoryFacts
+  story: NarrativeFacts
 ): ReadonlyArray<readonly [string, string]> => {
   const { decision, llm, policy } = state
   const { current } = decision
@@ -46,10 +46,10 @@ export const describeOutcome = (
 }
 
 /** When nothing prevented the outcome any more: "decided at 2.6 s, 0.9 s before the commitment". */
-const turningPoint = ({ begin, why }: StoryFacts) => {
+const turningPoint = ({ begin, why }: NarrativeFacts) => {
   if (why?.decidedAt === undefined) return undefined
   const { msBeforeCommitment, ts } = why.decidedAt
-  return `decided at ${seconds(storyTime(begin, ts))} s, ${seconds(msBeforeCommitment)} s before the commitment`
+  return `decided at ${seconds(narrativeTime(begin, ts))} s, ${seconds(msBeforeCommitment)} s before the commitment`
 }
 
 const decided = ({

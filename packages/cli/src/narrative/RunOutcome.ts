@@ -1,14 +1,14 @@
 import type { ControlPlaneCalls, Run } from "@runplane/api"
-import { isTerminal, type RunMetrics, type RunState, storyBegin, storyTime } from "@runplane/domain"
+import { isTerminal, narrativeBegin, narrativeTime, type RunMetrics, type RunState } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { isDecided, type StoryFacts } from "./Outcome.ts"
+import { isDecided, type NarrativeFacts } from "./Outcome.ts"
 
 /** A run as it is shown at its end, or as it is now. */
 export interface RunOutcome {
   readonly run: Run
   readonly state: RunState
   readonly metrics: RunMetrics
-  readonly story: StoryFacts
+  readonly story: NarrativeFacts
 }
 
 /**
@@ -22,10 +22,10 @@ export const readOutcome = Effect.fnUntraced(function* (api: ControlPlaneCalls, 
   const metrics = yield* api.runs.metrics({ params })
   const answer = isDecided(state) ? yield* api.decisions.why({ params }) : ""
   const until = run.endedAt ?? metrics.lastEventAt ?? run.createdAt
-  const story: StoryFacts = {
-    begin: storyBegin(run),
+  const story: NarrativeFacts = {
+    begin: narrativeBegin(run),
     events: (isTerminal(run.status) ? yield* indexOfEnd(api, id) : undefined) ?? metrics.eventCount,
-    durationMs: storyTime(storyBegin(run), until),
+    durationMs: narrativeTime(narrativeBegin(run), until),
     error: run.errorMessage,
     why: typeof answer === "string" ? undefined : answer
   }

@@ -1,9 +1,10 @@
 import {
   type CanonicalEvent,
   isDiscoveredRun,
-  narrator,
+  narrativeClock,
   noSubjects,
-  storyClock,
+  sentenceOf,
+  sentenceText,
   subjectName,
   type TimedRun,
   withSubject
@@ -15,8 +16,21 @@ import { describeOutcome, seconds } from "./Outcome.ts"
 import { because, plainText } from "./PlainText.ts"
 import type { RunOutcome } from "./RunOutcome.ts"
 
-/** The line of an event in the story of a run, for a terminal. */
-export const narrate = narrator({ text: plainText, because })
+/** One line of the narrative of a run on a terminal. */
+export interface Line {
+  readonly who: string
+  readonly what: string
+  /** Bold, plain or dim. */
+  readonly weight: "high" | "normal" | "low"
+}
+
+/** The line of an event; undefined without a sentence of its own. `about` names the subject of an answer. */
+export const lineOf = (event: CanonicalEvent, about?: string): Line | undefined => {
+  const sentence = sentenceOf(event, about)
+  if (sentence === undefined || sentence.weight === "repeated") return undefined
+  const { weight, who } = sentence
+  return { who: plainText(who), what: plainText(sentenceText(sentence, because)), weight }
+}
 
 /** How text is drawn: with colours on a terminal, without them into a file or a pipe. */
 export interface Style {
@@ -43,20 +57,20 @@ const WHO_WIDTH = 20
 export const row = (heading: string, text: string) => `  ${padToWidth(heading, HEADING_WIDTH)} ${text}`
 
 /**
- * Prints an event as a line, with the seconds since the zero of its story: that of the run's record, or the first event
- * where the caller has no record. The story of a discovered session begins with its opening, which the log has behind
- * the creation of the run and behind signals of the time before.
+ * Prints an event as a line, with the seconds since the zero of its narrative: that of the run's record, or the first
+ * event where the caller has no record. The narrative of a discovered session begins with its opening, which the log
+ * has behind the creation of the run and behind signals of the time before.
  */
 export const makeEventPrinter = ({ bold, dim }: Style, run?: TimedRun) => {
-  let clock = run && storyClock(run)
+  let clock = run && narrativeClock(run)
   const buffered: Array<CanonicalEvent> = []
   let subjects = noSubjects
   let isBuffering = run !== undefined && isDiscoveredRun(run)
   const print = (event: CanonicalEvent) =>
     Effect.suspend(() => {
-      clock ??= storyClock({ createdAt: event.ts, metadata: {} })
+      clock ??= narrativeClock({ createdAt: event.ts, metadata: {} })
       subjects = withSubject(subjects, event)
-      const line = narrate(event, subjectName(subjects, event))
+      const line = lineOf(event, subjectName(subjects, event))
       if (line === undefined) return Effect.void
       const draw = { high: bold, normal: same, low: dim }[line.weight]
       const time = `${seconds(clock(event)).padStart(6)} s`

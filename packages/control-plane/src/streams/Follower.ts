@@ -4,10 +4,10 @@ import type { StoredEvent } from "../event-log/EventRepository.ts"
 import type { CurrentState } from "../event-log/projection/RunStateReader.ts"
 import { RunGone } from "../event-log/runs/RunGone.ts"
 import { endsRun, type LiveBatch } from "../event-log/subscribe/LiveBatch.ts"
+import { type Delivery, eventsDelivery } from "./Delivery.ts"
 import type { Action, Head, Input, PageRead, Phase, ReplayTarget, State } from "./FollowerState.ts"
 import type { SharedFrames } from "./SharedFrames.ts"
 import { snapshotTimeAfter } from "./SnapshotTurns.ts"
-import * as Sse from "./SseConnection.ts"
 
 type Next = readonly [State, Action]
 
@@ -90,11 +90,14 @@ const read = (state: State, action: Action, now: number): Next => {
 
 const end = (state: State): Next => [{ ...state, phase: { _tag: "Ended" } }, { _tag: "End" }]
 
-const send = (...frames: ReadonlyArray<string>): Action => ({ _tag: "Send", frames: [Sse.encodeFrames(...frames)] })
+const send = (...deliveries: ReadonlyArray<Delivery>): Action => ({ _tag: "Send", deliveries })
+
+const sendAny = (deliveries: ReadonlyArray<Delivery>): Action =>
+  deliveries.length === 0 ? CONTINUE : send(...deliveries)
 
 const open = (state: State, { hasCursor, includeSnapshot, start }: Extract<Phase, { _tag: "Opening" }>): Next => [
   { ...state, phase: { _tag: hasCursor ? "Reading" : "Live" } },
-  includeSnapshot ? send(Sse.snapshotFrame(start.state)) : CONTINUE
+  includeSnapshot ? send({ _tag: "Snapshot", state: start.state }) : CONTINUE
 ]
 
 const live = (state: State, { snapshot }: Extract<Phase, { _tag: "Live" }>, { audience, now }: Moment): Next => {
@@ -102,7 +105,7 @@ const live = (state: State, { snapshot }: Extract<Phase, { _tag: "Live" }>, { au
   const due = snapshot === undefined ? Number.POSITIVE_INFINITY : isEnding ? now : nextSnapshot(state, audience)
   if (now < due) return isEnding ? end(state) : [state, { _tag: "Wait", until: Math.min(nextHeartbeat, due) }]
   if (typeof snapshot !== "object") return read(state, READ_CURRENT, now)
-  return [snapshotSent(state, snapshot.lastSeq, now), { _tag: "Send", frames: [Sse.batchSnapshot(snapshot)] }]
+  return [snapshotSent(state, snapshot.lastSeq, now), send({ _tag: "Snapshot", state: snapshot.state })]
 }
 
 const snapshotSent = (state: State, snapshotSeq: number, now: number): State => ({
@@ -117,9 +120,9 @@ const beat = (state: State, { lastIndex, lastSeq }: Head, now: number): Next => 
   const missed = Math.max(1, Math.ceil((now - nextHeartbeat) / heartbeatMs))
   const after: State = { ...state, heartbeat: undefined, nextHeartbeat: nextHeartbeat + heartbeatMs * missed }
   const ts = isoTime(now)
-  if (target._tag === "Log") return [after, send(Sse.controlFrame("heartbeat", seq, { ts, seq }))]
+  if (target._tag === "Log") return [after, send({ _tag: "Heartbeat", id: seq, data: { ts, seq } })]
   const position = index === undefined ? { seq: lastSeq, index: lastIndex } : { seq, index }
-  return [after, send(Sse.controlFrame("heartbeat", undefined, { ts, ...position }))]
+  return [after, send({ _tag: "Heartbeat", id: undefined, data: { ts, ...position } })]
 }
 
 const deliver = (state: State, batch: LiveBatch): Next => {
@@ -137,21 +140,17 @@ const deliver = (state: State, batch: LiveBatch): Next => {
     isEnding: state.isEnding || endsRun(batch)
   }
   if (first.index <= index) {
-    return [after, send(...batch.events.filter((event) => event.index > index).map(Sse.canonicalEventFrame))]
+    return [after, send(eventsDelivery(batch.events.filter((event) => event.index > index)))]
   }
-  const shared = Sse.batchFrames(batch)
-  return [after, { _tag: "Send", frames: [shared.bytes], shared }]
+  return [after, send(batch)]
 }
 
 const deliverFrames = (state: State, frames: ReadonlyArray<SharedFrames>, upTo: number): Next => {
   const after: State = { ...state, seq: Math.max(state.seq, upTo) }
-  const [shared] = frames
-  if (shared === undefined) return [after, CONTINUE]
-  const bytes = frames.map((each) => each.bytes)
-  return [after, { _tag: "Send", frames: bytes, ...(frames.length === 1 && { shared }) }]
+  return [after, sendAny(frames.map((each): Delivery => ({ _tag: "Encoded", frames: each })))]
 }
 
-const turnPage = (state: State, { events, frames, index, isLast, seq }: PageRead): Next => {
+const turnPage = (state: State, { deliveries, events, index, isLast, seq }: PageRead): Next => {
   const { phase, target } = state
   if (target._tag === "Replay") return turnReplay(state, target, events ?? [])
   const ahead = phase._tag === "Reading" && phase.ahead !== undefined ? { ahead: phase.ahead } : {}
@@ -163,7 +162,7 @@ const turnPage = (state: State, { events, frames, index, isLast, seq }: PageRead
       index,
       phase: isLive ? { _tag: "Live" } : { ...ahead, _tag: isLast ? "Settling" : "Reading" }
     },
-    frames.length === 0 ? CONTINUE : { _tag: "Send", frames }
+    sendAny(deliveries)
   ]
 }
 
@@ -204,7 +203,7 @@ const receiveState = (state: State, { current, now }: Extract<Input, { _tag: "Cu
 
 const sendStored = (state: State, current: CurrentState, now: number): Next => {
   const isEnding = state.isEnding || (isTerminal(current.status) && !state.wasTerminal)
-  return [{ ...snapshotSent(state, current.lastSeq, now), isEnding }, send(Sse.snapshotFrame(current.state))]
+  return [{ ...snapshotSent(state, current.lastSeq, now), isEnding }, send({ _tag: "Snapshot", state: current.state })]
 }
 
 /** A client that has all of an ended run receives the end of its stream; the others receive an error. */
@@ -232,14 +231,14 @@ const resetRun = (
     heartbeat: undefined,
     nextHeartbeat: now + state.heartbeatMs
   }
-  return [after, send(Sse.controlFrame("reset", lastSeq, data), Sse.snapshotFrame(current.state))]
+  return [after, send({ _tag: "Reset", id: lastSeq, data }, { _tag: "Snapshot", state: current.state })]
 }
 
 const resetLog = (state: State, { afterSeq }: Extract<Phase, { _tag: "Resetting" }>, now: number): Next => {
   const { seq } = state
   const data = { ts: isoTime(now), seq, afterSeq }
   // A heartbeat follows.
-  return [{ ...state, nextHeartbeat: now, phase: { _tag: "Live" } }, send(Sse.controlFrame("reset", seq, data))]
+  return [{ ...state, nextHeartbeat: now, phase: { _tag: "Live" } }, send({ _tag: "Reset", id: seq, data })]
 }
 
 const fail = (state: State, { jitter, now }: Extract<Input, { _tag: "Failed" }>): State => {
@@ -264,7 +263,7 @@ const turnReplay = (state: State, target: ReplayTarget, events: ReadonlyArray<St
   const selected = events.filter((event) => event.seq <= toSeq)
   const after: State = { ...state, seq }
   if (speed !== undefined) return [{ ...after, phase: { _tag: "Playing", events: selected, sent: 0 } }, CONTINUE]
-  return [after, selected.length === 0 ? CONTINUE : send(...selected.map(Sse.canonicalEventFrame))]
+  return [after, selected.length === 0 ? CONTINUE : send(eventsDelivery(selected))]
 }
 
 /** Each event after the pause between it and the one before, divided by the speed. */
@@ -283,7 +282,7 @@ const play = (state: State, phase: Extract<Phase, { _tag: "Playing" }>, now: num
     ]
   const { events, sent } = phase
   const after: State = { ...state, recordedAt: at, phase: { _tag: "Playing", events, sent: sent + 1 } }
-  return [after, send(Sse.canonicalEventFrame(event))]
+  return [after, send(eventsDelivery([event]))]
 }
 
 const decodeTime = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ ts: Schema.String })))

@@ -8,9 +8,9 @@ import type * as Scope from "effect/Scope"
 import type { RunGone } from "../event-log/runs/RunGone.ts"
 import type { LiveBatch } from "../event-log/subscribe/LiveBatch.ts"
 import { isDamagedArchive } from "../platform/ArchiveUnread.ts"
+import type { Delivery } from "./Delivery.ts"
 import { step } from "./Follower.ts"
 import type { Input, LiveInput, Read, State } from "./FollowerState.ts"
-import type { SseConnection } from "./SseConnection.ts"
 
 /** Where a stream reads from: memory first, then the database. */
 export interface FollowerSource<E> {
@@ -28,8 +28,17 @@ export interface FollowerSource<E> {
   readonly ended: Effect.Effect<void>
 }
 
-/** The next frames of a stream; done at its end. */
-export type NextFrames<E> = Effect.Effect<Arr.NonEmptyReadonlyArray<Uint8Array>, E | RunGone | Cause.Done>
+/** The next deliveries of a stream; done at its end. */
+export type NextDeliveries<E> = Effect.Effect<Arr.NonEmptyReadonlyArray<Delivery>, E | RunGone | Cause.Done>
+
+/**
+ * Sends a delivery to a client that is ready for it, at once. Returns false otherwise: the delivery then goes through
+ * the stream, which waits for the client.
+ */
+export type TrySend = (delivery: Delivery) => boolean
+
+/** A client that receives all deliveries through the stream. */
+export const neverReady: TrySend = () => false
 
 /** A read whose failure the stream retries. A damaged file of the archive cuts the stream. */
 export const retried = <E>(read: Effect.Effect<Input, E>): Effect.Effect<Input> =>
@@ -49,8 +58,8 @@ export const retried = <E>(read: Effect.Effect<Input, E>): Effect.Effect<Input> 
 export const follow = Effect.fnUntraced(function* <E>(
   initial: State,
   source: FollowerSource<E>,
-  connection: SseConnection
-): Effect.fn.Return<NextFrames<E>, never, Scope.Scope> {
+  trySend: TrySend
+): Effect.fn.Return<NextDeliveries<E>, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
   const { audience, ended, take, wakeup } = source
@@ -86,8 +95,9 @@ export const follow = Effect.fnUntraced(function* <E>(
     const input = batch ?? take(state)
     if (input === undefined) return true
     const [after, action] = step(state, input)
-    if (after.isEnding || action._tag !== "Send" || action.shared === undefined) return false
-    if (!connection.tryWrite(action.shared)) return false
+    if (after.isEnding || action._tag !== "Send") return false
+    const [delivery, another] = action.deliveries
+    if (delivery === undefined || another !== undefined || !trySend(delivery)) return false
     state = after
     const [, next] = step(state, ready())
     const isWaiting = next._tag === "Wait" && next.until >= waitsUntil
@@ -101,7 +111,7 @@ export const follow = Effect.fnUntraced(function* <E>(
     yield* wakeup.wait(tryDeliver)
   })
 
-  const next: NextFrames<E> = Effect.gen(function* () {
+  const next: NextDeliveries<E> = Effect.gen(function* () {
     let input = ready()
     while (!isOver) {
       const [after, action] = step(state, input)
@@ -110,7 +120,7 @@ export const follow = Effect.fnUntraced(function* <E>(
         case "Continue":
           break
         case "Send":
-          if (Arr.isReadonlyArrayNonEmpty(action.frames)) return action.frames
+          if (Arr.isReadonlyArrayNonEmpty(action.deliveries)) return action.deliveries
           break
         case "Wait": {
           const received = take(state)

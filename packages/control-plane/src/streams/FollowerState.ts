@@ -3,6 +3,7 @@ import type { StoredEvent } from "../event-log/EventRepository.ts"
 import type { CurrentState } from "../event-log/projection/RunStateReader.ts"
 import type { RunGone } from "../event-log/runs/RunGone.ts"
 import type { LiveBatch } from "../event-log/subscribe/LiveBatch.ts"
+import type { Delivery } from "./Delivery.ts"
 import type { SharedFrames } from "./SharedFrames.ts"
 
 /** What a stream follows, and its options. */
@@ -114,8 +115,8 @@ export type LiveInput =
 
 export interface PageRead {
   readonly _tag: "Page"
-  /** Encoded frames, or the events of a replay. */
-  readonly frames: ReadonlyArray<Uint8Array>
+  readonly deliveries: ReadonlyArray<Delivery>
+  /** The events of a replay, which are sent one by one. */
   readonly events?: ReadonlyArray<StoredEvent>
   /** The position behind the page. */
   readonly seq: number
@@ -124,8 +125,7 @@ export interface PageRead {
 }
 
 export type Action =
-  /** `shared` are the same frames, for a client whose socket is ready. */
-  | { readonly _tag: "Send"; readonly frames: ReadonlyArray<Uint8Array>; readonly shared?: SharedFrames }
+  | { readonly _tag: "Send"; readonly deliveries: ReadonlyArray<Delivery> }
   | Read
   /** Wait for an input from memory, or for a time. */
   | { readonly _tag: "Wait"; readonly until: number }

@@ -6,10 +6,10 @@ import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
-import type { EventSlice } from "../event-log/EventRepository.ts"
-import type { LiveBatch } from "../event-log/subscribe/LiveBatch.ts"
 import { cutOnFailure } from "../platform/http/JsonAnswer.ts"
-import { memoized, SharedFrames } from "./SharedFrames.ts"
+import type { TrySend } from "./FollowerLoop.ts"
+import type { SharedFrames } from "./SharedFrames.ts"
+import { encodeFrames, sharedFrames } from "./SseFrames.ts"
 
 /** The connection of one client of an event stream. */
 export interface SseConnection {
@@ -30,6 +30,14 @@ export const detachedConnection: SseConnection = {
   flushHeaders: Effect.void,
   tryWrite: () => false
 }
+
+/** Writes deliveries that many clients share to the socket, where it is ready. */
+export const writeShared =
+  ({ tryWrite }: SseConnection): TrySend =>
+  (delivery) => {
+    const shared = sharedFrames(delivery)
+    return shared !== undefined && tryWrite(shared)
+  }
 
 /** The connection of the current request. */
 export const currentConnection = Effect.gen(function* (): Effect.fn.Return<SseConnection, never, HttpServerRequest> {
@@ -76,36 +84,13 @@ export const lastEventSeq = (lastEventId: string | undefined): number | undefine
 /** Clients of a stopped process reconnect at different times. Milliseconds. */
 const RETRY_MS = { least: 500, most: 3_000 }
 
-const encoder = new TextEncoder()
-
 /**
  * When the service stops, the last bytes of a stream: the client's reconnect delay
  * (docs/reference/streams.md#stream-end).
  */
 export const retryHint = (shutdown: Shutdown["Service"]): Stream.Stream<Uint8Array> => {
   const hint = Effect.map(Random.nextIntBetween(RETRY_MS.least, RETRY_MS.most), (ms) =>
-    encoder.encode(`retry: ${ms}\n\n`)
+    encodeFrames(`retry: ${ms}\n\n`)
   )
   return Stream.unwrap(Effect.map(shutdown.stopping, (stopping) => (stopping ? Stream.fromEffect(hint) : Stream.empty)))
 }
-
-export const canonicalEventFrame = (event: { readonly seq: number; readonly json: string }): string =>
-  `event: canonical_event\nid: ${event.seq}\ndata: ${event.json}\n\n`
-
-export const snapshotFrame = (state: string): string => `event: snapshot\ndata: ${state}\n\n`
-
-/** A heartbeat or a reset; `id` becomes the Last-Event-ID of the client. */
-export const controlFrame = (event: "heartbeat" | "reset", id: number | undefined, data: object): string =>
-  `event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
-
-export const encodeFrames = (...frames: ReadonlyArray<string>): Uint8Array => encoder.encode(frames.join(""))
-
-/** The frames of a page, made once for all streams that read it together. */
-export const pageFrames = memoized((page: EventSlice) => encodeFrames(...page.events.map(canonicalEventFrame)))
-
-/** The frames of a batch, made once for all subscribers. */
-export const batchFrames = memoized((batch: LiveBatch) => new SharedFrames(batch.events.map(canonicalEventFrame)))
-
-/** The snapshot frame of the state after a batch, made once for all subscribers. */
-export const batchSnapshot = (batch: LiveBatch): Uint8Array => stateFrame(batch.state)
-const stateFrame = memoized((state: LiveBatch["state"]) => encodeFrames(snapshotFrame(state())))

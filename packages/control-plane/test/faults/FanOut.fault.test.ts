@@ -11,7 +11,7 @@ import type { LiveBatch } from "../../src/event-log/subscribe/LiveBatch.ts"
 import { LiveEvents } from "../../src/event-log/subscribe/LiveEvents.ts"
 import type { RunOptions } from "../../src/streams/FollowerState.ts"
 import { RunStream } from "../../src/streams/run/RunStream.ts"
-import { batchFrames, batchSnapshot } from "../../src/streams/SseConnection.ts"
+import { batchFrames, sseBytes } from "../../src/streams/SseFrames.ts"
 import { appendMessages } from "../support/Appends.ts"
 import { endRun } from "../support/EndedRuns.ts"
 import { baseUrl, layerTestService } from "../support/HttpService.ts"
@@ -104,7 +104,7 @@ layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeT
         yield* appendMessages(runId, 6, 2, TEXT)
         yield* endRun(runId)
         assert.lengthOf(batches, 4)
-        const snapshots = batches.map((batch) => batchSnapshot(batch))
+        const snapshots = batches.map((batch) => sseBytes({ _tag: "Snapshot", state: batch.state }))
         const received = yield* Effect.forEach(subscribers, (subscriber) => Fiber.join(subscriber))
         const eventsOf = (all: ReadonlyArray<Uint8Array>) => all.filter((bytes) => !snapshots.includes(bytes))
         // Batches that follow each other closely are sent together.

@@ -4,6 +4,7 @@ import { makeLiveBatch } from "../../src/event-log/subscribe/LiveBatch.ts"
 import { step } from "../../src/streams/Follower.ts"
 import { type Action, type Input, openLog, openReplay, openRun, type State } from "../../src/streams/FollowerState.ts"
 import { SharedFrames } from "../../src/streams/SharedFrames.ts"
+import { sseBytes } from "../../src/streams/SseFrames.ts"
 import { MEMORY_RUN } from "./MemoryLog.ts"
 
 const NOW = 1_000
@@ -11,7 +12,7 @@ const HEARTBEAT_MS = 500
 const start = { runId: MEMORY_RUN, status: "running", lastSeq: 30, lastIndex: 3, state: "{}" } as const
 const options = { includeSnapshot: true, snapshots: "all", snapshotIntervalMs: 100, heartbeatMs: HEARTBEAT_MS } as const
 const ready = (now = NOW): Input => ({ _tag: "Ready", now, audience: 1 })
-const taken: Input = { _tag: "Page", frames: [], seq: 30, index: 3, isLast: true }
+const taken: Input = { _tag: "Page", deliveries: [], seq: 30, index: 3, isLast: true }
 
 const run = (afterSeq?: number) => openRun({ ...options, afterSeq }, start, { now: NOW, position: 0 })
 const log = (resetFrom?: number) =>
@@ -43,7 +44,7 @@ const eventsOf = (times: ReadonlyArray<number>) =>
 const nameOf = (action: Action): string => {
   if (action._tag === "Wait" || action._tag === "Sleep") return `${action._tag} ${action.until}`
   if (action._tag !== "Send") return action._tag
-  const names = Buffer.concat(action.frames)
+  const names = Buffer.concat(action.deliveries.map(sseBytes))
     .toString()
     .matchAll(/^(?:event: (\w+)|id: (\d+))$/gm)
   return [...names].map(([, event, id]) => event ?? id).join(" ")

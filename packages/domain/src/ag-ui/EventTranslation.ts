@@ -1,6 +1,7 @@
 import type * as Schema from "effect/Schema"
 import type { CanonicalEvent, EventOf } from "../events/CanonicalEvent.ts"
-import { narrator } from "../narrative/Narration.ts"
+import { sentenceOf } from "../narrative/Narration.ts"
+import { type Because, sentenceText } from "../narrative/Sentence.ts"
 import { derivesEvent } from "../normaliser/DerivedEvents.ts"
 import { boundName, boundPayload, boundProse } from "../values/Bounds.ts"
 import { textAt } from "../values/JsonReader.ts"
@@ -14,13 +15,10 @@ const MAX_VALUE_BYTES = 16 * 1024
 
 /** A front end shows texts as text: only hidden characters are left out, and a long reason is cut. */
 const visible = (text: string) => shownText(text, { lines: true })
-const narrate = narrator({
-  text: visible,
-  because: (reason = "") => {
-    const shown = visible(reason)
-    return shown.trim() === "" ? "" : `: ${boundProse(shown, MAX_TEXT_BYTES)}`
-  }
-})
+const because: Because = (words = "") => {
+  const shown = visible(words)
+  return shown.trim() === "" ? "" : `: ${boundProse(shown, MAX_TEXT_BYTES)}`
+}
 
 /**
  * The text message of an event that a participant sent as a message; empty for other events. The text names its sender
@@ -29,14 +27,15 @@ const narrate = narrator({
  */
 export const messageEvents = (event: CanonicalEvent, about?: string): ReadonlyArray<AgUiEvent> => {
   if (!isMessage(event)) return []
-  const line = narrate(event, about)
-  if (line === undefined) return []
+  const sentence = sentenceOf(event, about)
+  if (sentence === undefined || sentence.weight === "repeated") return []
   const { id: messageId } = event
   const common = { timestamp: Date.parse(event.ts), messageId }
   const name = event.data.sender === "" ? {} : { name: boundName(visible(event.data.sender)) }
+  const text = visible(`${sentence.who} ${sentenceText(sentence, because)}`)
   return [
     { type: "TEXT_MESSAGE_START", ...common, role: "assistant", ...name },
-    { type: "TEXT_MESSAGE_CONTENT", ...common, delta: boundProse(`${line.who} ${line.what}`, MAX_TEXT_BYTES) },
+    { type: "TEXT_MESSAGE_CONTENT", ...common, delta: boundProse(text, MAX_TEXT_BYTES) },
     { type: "TEXT_MESSAGE_END", ...common }
   ]
 }

@@ -74,27 +74,30 @@ const firstSpan = ({ metadata }: TimedRun): number | undefined => {
 }
 
 /**
- * The zero of a run's story, Unix milliseconds: the creation of the run. The story of a discovered session begins with
- * its discovery, after which its first frames arrive (docs/internals/runtime.md#discovery), and that of an ingested run
- * with its first span.
+ * The zero of a run's narrative, Unix milliseconds: the creation of the run. The narrative of a discovered session
+ * begins with its discovery, after which its first frames arrive (docs/internals/runtime.md#discovery), and that of an
+ * ingested run with its first span.
  */
-export const storyBegin = (run: TimedRun): number =>
+export const narrativeBegin = (run: TimedRun): number =>
   firstSpan(run) ?? discoveredBefore(run) ?? Date.parse(run.createdAt)
 
 /**
- * Milliseconds from the zero of a story to a time of it, never negative: a frame may be received before its run is
+ * Milliseconds from the zero of a narrative to a time of it, never negative: a frame may be received before its run is
  * created.
  */
-export const storyTime = (begin: number, ts: string): number => Math.max(0, Date.parse(ts) - begin)
+export const narrativeTime = (begin: number, ts: string): number => Math.max(0, Date.parse(ts) - begin)
 
 /**
- * The times of a story as milliseconds from its zero. A discovered session was open at the zero, so that is the time
- * of `session.bound`, which is recorded with the run. So is the creation of an ingested run, which follows its spans.
+ * The times of a narrative as milliseconds from its zero. A discovered session was open at the zero, so that is the
+ * time of `session.bound`, which is recorded with the run. So is the creation of an ingested run, which follows its
+ * spans.
  */
-export const storyClock = (run: TimedRun): ((event: Pick<CanonicalEvent, "recorded" | "ts" | "type">) => number) => {
-  const begin = storyBegin(run)
+export const narrativeClock = (
+  run: TimedRun
+): ((event: Pick<CanonicalEvent, "recorded" | "ts" | "type">) => number) => {
+  const begin = narrativeBegin(run)
   const opening = firstSpan(run) !== undefined ? "run.created" : isDiscoveredRun(run) ? "session.bound" : undefined
-  return (event) => (event.type === opening ? 0 : storyTime(begin, eventTime(event)))
+  return (event) => (event.type === opening ? 0 : narrativeTime(begin, eventTime(event)))
 }
 
 /**

@@ -1,102 +1,191 @@
 import type { EventData } from "../events/CanonicalEvent.ts"
+import { voteOf } from "../run/Outcome.ts"
+import { type Phrase, phrase } from "../values/Phrase.ts"
+import type { Sentence, SentenceKind, Tone } from "./Sentence.ts"
 
 type Contribution = EventData<"proposal.created" | "proposal.updated">
 
-/** The end of a sentence with a reason: `: <reason>`, or nothing without one. */
-export type Because = (reason: string | undefined) => string
+/** A sentence without its sender, and with the defaults left out. */
+type Said = Pick<Sentence, "kind" | "verb" | "object" | "detail" | "about" | "note" | "words"> & {
+  readonly tone?: Tone
+}
 
 /**
- * The text of a contribution of any mode: the second half of a sentence that begins with its sender. `about` names the
- * subject of an answer, where there are several: "votes REJECT on go".
+ * The sentence of a contribution of any mode, without its sender. `subject` names the subject of an answer, where there
+ * are several: "votes REJECT on go".
  */
-export const contributionText = (contribution: Contribution, because: Because, about?: string): string => {
-  const { messageType, reason } = contribution
+export const contributionSentence = (
+  contribution: Contribution,
+  subject: string | undefined
+): Omit<Sentence, "who" | "by" | "weight"> => {
+  const { confidence, messageType } = contribution
   // A sender may call its message whatever it likes, `constructor` included.
-  const textOf = Object.hasOwn(TEXTS, messageType) ? TEXTS[messageType] : undefined
-  const subject = about === undefined ? "" : ` ${aboutText(messageType, about)}`
-  const ending: Because = (stated) => `${subject}${because(stated)}`
-  return textOf === undefined ? `answers ${messageType}${ending(reason)}` : textOf(contribution, ending)
+  const sentence = Object.hasOwn(SENTENCES, messageType) ? SENTENCES[messageType] : undefined
+  const said = sentence === undefined ? unknown(contribution) : sentence(contribution)
+  const about = said.about ?? (subject === undefined ? undefined : aboutOf(messageType, subject))
+  return { tone: "calm", confidence, ...said, about }
 }
 
 /** The subject of an answer with its preposition: "on go", "to go"; in brackets behind a verb that has an object. */
-export const aboutText = (messageType: string, name: string): string => {
+const aboutOf = (messageType: string, name: string): Phrase => {
   switch (messageType) {
     case "Vote":
     case "Evaluation":
     case "Abstain":
-      return `on ${name}`
+      return phrase`on ${name}`
     case "Objection":
-      return `to ${name}`
+      return phrase`to ${name}`
     default:
-      return `(${name})`
+      return phrase`(${name})`
   }
 }
 
-const proposes = ({ action, proposalId, rationale, summary, title }: Contribution, because: Because) =>
-  `proposes ${action ?? title ?? (proposalId === "" ? "something" : proposalId)}${because(rationale ?? summary)}`
-
-const evaluates = ({ confidence, reason, recommendation }: Contribution, because: Because) => {
-  const certainty = confidence === undefined ? "" : ` with confidence ${confidence}`
-  return `evaluates ${recommendation ?? "the proposal"}${certainty}${because(reason)}`
+const toneOf = ({ messageType, recommendation, vote }: Contribution): Tone => {
+  const side = voteOf(messageType, vote ?? recommendation)
+  return side === undefined ? "calm" : side === "allow" ? "good" : "bad"
 }
 
-const objects = ({ reason, severity }: Contribution, because: Because) =>
-  `objects${severity === undefined ? "" : ` (${severity})`}${because(reason)}`
+const quoted = (text: string | undefined): Phrase | undefined => (text === undefined ? undefined : phrase`${text}`)
 
-const votes = ({ reason, vote }: Contribution, because: Because) =>
-  `votes ${vote ?? "without saying what"}${because(reason)}`
+const unknown = ({ messageType, reason }: Contribution): Said => ({
+  kind: "answer",
+  verb: "sends",
+  object: messageType === "" ? "a message" : messageType,
+  words: reason
+})
 
-const requestsApproval = ({ action, requiredApprovals, summary }: Contribution, because: Because) => {
-  const approvals = requiredApprovals === undefined ? "approval" : `${requiredApprovals} approvals`
-  return `requests ${approvals} of ${action ?? "something"}${because(summary)}`
+const proposes = ({ action, proposalId, rationale, summary, title }: Contribution): Said => ({
+  kind: "proposal",
+  verb: "proposes",
+  object: action ?? title ?? (proposalId === "" ? "something" : proposalId),
+  words: rationale ?? summary,
+  tone: "accent"
+})
+
+const counters = ({ action, summary, title }: Contribution): Said => {
+  const object = action ?? title
+  return {
+    kind: "proposal",
+    verb: object === undefined ? "makes a counter-proposal" : "proposes instead",
+    object,
+    words: summary,
+    tone: "accent"
+  }
 }
 
-const requestsTask = ({ task, title }: Contribution, because: Because) => {
-  const whom = task?.requestedAssignee === undefined ? "" : ` from ${task.requestedAssignee}`
-  return `requests a task${whom}${because(title ?? task?.instructions)}`
-}
+const evaluates = (said: Contribution): Said => ({
+  kind: "opinion",
+  verb: said.recommendation === undefined ? "evaluates the proposal" : "recommends",
+  object: said.recommendation,
+  words: said.reason,
+  tone: toneOf(said)
+})
 
-const reportsWork = ({ task }: Contribution, because: Because) => {
+const objects = ({ reason, severity }: Contribution): Said => ({
+  kind: "objection",
+  verb: "objects",
+  detail: quoted(severity),
+  words: reason,
+  tone: "bad"
+})
+
+const votes = (said: Contribution): Said => ({
+  kind: "vote",
+  verb: said.vote === undefined ? "votes without a value" : "votes",
+  object: said.vote,
+  words: said.reason,
+  tone: toneOf(said)
+})
+
+const requestsApproval = ({ action, requiredApprovals, summary }: Contribution): Said => ({
+  kind: "proposal",
+  verb: requiredApprovals === undefined ? "requests approval of" : `requests ${approvals(requiredApprovals)} of`,
+  object: action ?? "something",
+  words: summary,
+  tone: "accent"
+})
+
+const approvals = (count: number): string => `${count} ${count === 1 ? "approval" : "approvals"}`
+
+const requestsTask = ({ task, title }: Contribution): Said => ({
+  kind: "proposal",
+  verb: title === undefined ? "requests a task" : "requests the task",
+  object: title,
+  about: task?.requestedAssignee === undefined ? undefined : phrase`from ${task.requestedAssignee}`,
+  words: task?.instructions,
+  tone: "accent"
+})
+
+const reportsWork = ({ task }: Contribution): Said => {
   const progress = task?.progress
-  const share = progress === undefined ? "" : ` (${Math.round(progress <= 1 ? progress * 100 : progress)}%)`
-  return `works on it${share}${because(task?.message ?? task?.status)}`
+  const share = progress === undefined ? undefined : Math.round(progress <= 1 ? progress * 100 : progress)
+  return {
+    kind: "answer",
+    verb: "works on the task",
+    detail: share === undefined ? undefined : phrase`${share} %`,
+    words: task?.message ?? task?.status
+  }
 }
 
-const failsTask = ({ reason, task }: Contribution, because: Because) =>
-  `gives the task up${task?.errorCode === undefined ? "" : ` (${task.errorCode})`}${because(reason)}`
-
-const offersHandoff = ({ handoff, reason }: Contribution, because: Because) =>
-  `offers ${handoff?.scope ?? "a handoff"} to ${handoff?.targetParticipant ?? "an unnamed participant"}${because(reason)}`
-
-const acceptsHandoff = ({ implicit, reason }: Contribution, because: Because) =>
-  `accepts the handoff${implicit === true ? " by not answering" : ""}${because(reason)}`
+const offersHandoff = ({ handoff, reason }: Contribution): Said => ({
+  kind: "proposal",
+  verb: "offers",
+  object: handoff?.scope ?? "a handoff",
+  about:
+    handoff?.targetParticipant === undefined
+      ? phrase`to an unnamed participant`
+      : phrase`to ${handoff.targetParticipant}`,
+  words: reason,
+  tone: "accent"
+})
 
 const plainly =
-  (verb: string) =>
-  ({ reason }: Contribution, because: Because) =>
-    `${verb}${because(reason)}`
+  (kind: SentenceKind, verb: string, tone: Tone = "calm") =>
+  ({ reason }: Contribution): Said => ({ kind, verb, words: reason, tone })
 
 /** By message type, which means the same in every mode that has it (docs/internals/runtime.md#payload-types). */
-const TEXTS: Readonly<Record<string, (contribution: Contribution, because: Because) => string>> = {
+const SENTENCES: Readonly<Record<string, (contribution: Contribution) => Said>> = {
   Proposal: proposes,
+  CounterProposal: counters,
   Evaluation: evaluates,
   Objection: objects,
   Vote: votes,
-  CounterProposal: ({ summary, title }, because) => `counters${because(summary ?? title)}`,
-  Accept: plainly("accepts the offer"),
-  Reject: ({ reason, terminal }, because) => `rejects${terminal === true ? " for good" : ""}${because(reason)}`,
-  Withdraw: plainly("withdraws an offer"),
+  Accept: plainly("answer", "accepts the offer", "good"),
+  Reject: ({ reason, terminal }) => ({
+    kind: "answer",
+    verb: terminal === true ? "rejects the offer for good" : "rejects the offer",
+    words: reason,
+    tone: "bad"
+  }),
+  Withdraw: plainly("answer", "withdraws the offer", "warn"),
   ApprovalRequest: requestsApproval,
-  Approve: plainly("approves"),
-  Abstain: plainly("abstains"),
+  Approve: plainly("vote", "approves", "good"),
+  Abstain: plainly("vote", "abstains"),
+  Contribute: plainly("answer", "contributes"),
   TaskRequest: requestsTask,
-  TaskAccept: plainly("takes the task"),
-  TaskReject: plainly("declines the task"),
+  TaskAccept: plainly("answer", "accepts the task", "good"),
+  TaskReject: plainly("answer", "declines the task", "bad"),
   TaskUpdate: reportsWork,
-  TaskComplete: ({ summary }, because) => `completes the task${because(summary)}`,
-  TaskFail: failsTask,
+  TaskComplete: ({ summary }) => ({ kind: "answer", verb: "completes the task", words: summary, tone: "good" }),
+  TaskFail: ({ reason, task }) => ({
+    kind: "answer",
+    verb: "fails the task",
+    detail: quoted(task?.errorCode),
+    words: reason,
+    tone: "bad"
+  }),
   HandoffOffer: offersHandoff,
-  HandoffContext: ({ handoff }, because) => `passes on what is known${because(handoff?.contentType)}`,
-  HandoffAccept: acceptsHandoff,
-  HandoffDecline: plainly("declines the handoff")
+  HandoffContext: ({ handoff, reason }) => ({
+    kind: "answer",
+    verb: "sends context",
+    detail: quoted(handoff?.contentType),
+    words: reason
+  }),
+  HandoffAccept: ({ implicit, reason }) => ({
+    kind: "answer",
+    verb: implicit === true ? "accepts the handoff by time-out" : "accepts the handoff",
+    words: reason,
+    tone: implicit === true ? "warn" : "good"
+  }),
+  HandoffDecline: plainly("answer", "declines the handoff", "bad")
 }

@@ -1,158 +1,237 @@
-import type { CanonicalEvent, EventData, EventOf } from "../events/CanonicalEvent.ts"
+import type { CanonicalEvent, EventOf } from "../events/CanonicalEvent.ts"
+import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
 import { OTLP_RUNTIME_KIND } from "../events/MessageHeader.ts"
 import { lastTextOf } from "../otlp/meaning/Messages.ts"
 import { denialText } from "../run/DenialText.ts"
 import { booleanAt, isJsonObject, textAt } from "../values/JsonReader.ts"
-import { type Because, contributionText } from "./Contributions.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
+import { type Phrase, phrase } from "../values/Phrase.ts"
+import { contributionSentence } from "./Contributions.ts"
+import type { Sentence } from "./Sentence.ts"
 
-/** One line of the story of a run. */
-export interface Line {
-  /** A participant, or `run` for the control plane. */
-  readonly who: string
-  readonly what: string
-  /** How much it matters to a reader: bold, plain or dim on a terminal. */
-  readonly weight: "high" | "normal" | "low"
-}
+type Rest = Pick<Sentence, "kind" | "verb"> & Partial<Omit<Sentence, "who" | "by">>
 
-/** How the texts of others enter a line. */
-export interface Wording {
-  /** Makes a text harmless for the medium of the line. */
-  readonly text: (text: string) => string
-  readonly because: Because
-}
+const sentence = (who: Pick<Sentence, "who" | "by">, rest: Rest): Sentence => ({
+  ...who,
+  tone: "calm",
+  weight: "normal",
+  ...rest
+})
+
+/** A sentence of the participant that sent the event. */
+const said = ({ data: { sender } }: { readonly data: { readonly sender: string } }, rest: Rest): Sentence =>
+  sentence(participant(sender), rest)
+
+const participant = (name: string): Pick<Sentence, "who" | "by"> =>
+  name === "" ? { who: "an agent", by: "unknown" } : { who: name, by: "participant" }
+
+const ofRun = (rest: Rest): Sentence => sentence({ who: "run", by: "run" }, rest)
 
 /**
- * Makes the function that returns the line of an event in the story of a run; undefined for events that would only be
- * noise (acknowledged messages, verified receipts, progress percentages, signals that other events repeat).
+ * The sentence of an event; undefined for events that are only noise to a reader (acknowledged messages, verified
+ * receipts, progress percentages, signals that other events repeat). `subject` names the subject of an answer, where
+ * there are several (`subjectName`). Pure and total.
  */
-export const narrator = ({ because, text }: Wording) => {
-  const line =
-    (weight: Line["weight"]) =>
-    (who: string, what: string): Line => ({ who: text(who), what: text(what), weight })
-  const low = line("low")
-  const normal = line("normal")
-  const high = line("high")
-
-  /** `about` names the subject of an answer, where there are several (`subjectName`). */
-  const narrate = (event: CanonicalEvent, about?: string): Line | undefined => {
-    switch (event.type) {
-      case "run.created":
-        return event.data.runtimeKind === OTLP_RUNTIME_KIND
-          ? low("run", "begins, with the first span")
-          : low("run", "created, waiting for its session")
-      case "message.received":
-        return work(event)
-      case "session.bound": {
-        const { initiator = "run", participants, policyVersion = "" } = event.data
-        return normal(initiator, `opens the session for ${participants.length} participants, under ${policyVersion}`)
-      }
-      case "session.stream.opened": {
-        const { status } = event.data
-        return status === "reconnecting" || status === "recovered" ? normal("run", `stream ${status}`) : undefined
-      }
-      case "proposal.created":
-      case "proposal.updated":
-        return normal(senderOf(event.data), contributionText(event.data, because, about))
-      case "signal.emitted": {
-        const { signalType = "" } = event.data
-        return REPEATED_SIGNALS.has(signalType) ? undefined : normal(senderOf(event.data), `signals ${signalType}`)
-      }
-      case "llm.call.completed":
-        return low(senderOf(event.data), usage(event.data))
-      case "tool.called":
-        return low(senderOf(event.data), `calls ${textAt(event.data.payload, "name") ?? "a tool"}`)
-      case "tool.completed":
-        return booleanAt(event.recorded.data, "ok") === false
-          ? normal(
-              senderOf(event.data),
-              `${booleanAt(event.recorded.data, "refused") === true ? "is refused the use of" : "fails to use"} ${textAt(event.data.payload, "name") ?? "a tool"}${because(errorOf(event))}`
-            )
-          : undefined
-      case "policy.denied": {
-        const { denials, errorMessage } = event.data
-        const reasons = denials.length > 0 ? denials.map(denialText).join("; ") : errorMessage
-        return high(senderOf(event.data), `is refused by the policy${because(reasons)}`)
-      }
-      case "decision.finalized": {
-        const { action = "the decision", outcomePositive, reason } = event.data
-        return high(senderOf(event.data), `commits ${action}${outcome(outcomePositive)}${because(reason)}`)
-      }
-      case "artifact.created":
-        return receipt(event.data)
-      case "run.completed":
-        return high("run", "completed")
-      case "run.failed":
-        return high("run", `failed${because(event.data.error)}`)
-      case "run.cancelled":
-        return high("run", `cancelled${because(event.data.reason)}`)
-      case "run.corrected":
-        return high("run", `${event.data.status ?? "ended"}, as its root says${because(event.data.error)}`)
-      case "run.suspended":
-        return normal("run", "suspended")
-      case "run.resumed":
-        return normal("run", "resumed")
-      default:
-        return undefined
-    }
+export const sentenceOf = (event: CanonicalEvent, subject?: string): Sentence | undefined => {
+  switch (event.type) {
+    case "run.created":
+      return event.data.runtimeKind === OTLP_RUNTIME_KIND
+        ? ofRun({ kind: "session", verb: "begins", note: phrase`with the first span`, weight: "low" })
+        : ofRun({ kind: "session", verb: "is created", note: phrase`waiting for its session`, weight: "low" })
+    case "message.received":
+      return message(event)
+    case "session.bound":
+      return opening(event)
+    case "session.stream.opened":
+      return stream(event)
+    case "proposal.created":
+    case "proposal.updated":
+      return said(event, contributionSentence(event.data, subject))
+    case "signal.emitted":
+      return signal(event)
+    case "llm.call.completed":
+      return modelCall(event)
+    case "tool.called":
+      return said(event, { kind: "tool call", verb: "calls", object: toolNameOf(event), weight: "low" })
+    case "tool.completed":
+      return toolResult(event)
+    case "policy.denied":
+      return denial(event)
+    case "decision.finalized":
+      return commitment(event)
+    case "artifact.created":
+      return receipt(event)
+    case "run.completed":
+      return ofRun({ kind: "end", verb: "is completed", tone: "good", weight: "high" })
+    case "run.failed":
+      return ofRun({ kind: "end", verb: "fails", ...failure(event), tone: "bad", weight: "high" })
+    case "run.cancelled":
+      return ofRun({ kind: "end", verb: "is cancelled", words: event.data.reason, tone: "warn", weight: "high" })
+    case "run.corrected":
+      return correction(event)
+    case "run.suspended":
+      return ofRun({ kind: "run", verb: "is suspended", words: event.data.reason, tone: "warn" })
+    case "run.resumed":
+      return ofRun({ kind: "run", verb: "is resumed", words: event.data.reason, tone: "accent" })
+    default:
+      return undefined
   }
-
-  /** Work between agents, as telemetry reports it; undefined for other messages, which have events of their own. */
-  const work = (event: EventOf<"message.received">): Line | undefined => {
-    const { messageType, payload, to } = event.data
-    const sender = senderOf(event.data)
-    const target = to[0] ?? "an agent"
-    switch (messageType) {
-      case "AgentInvoked":
-        return normal(sender, `invokes ${target}${because(lastTextOf(payload["input"]))}`)
-      case "AgentAnswered":
-        return booleanAt(event.recorded.data, "ok") === false
-          ? high(sender, `fails${because(errorOf(event))}`)
-          : normal(sender, `answers ${target}${because(lastTextOf(payload["output"]))}`)
-      case "Handoff":
-        return normal(sender, `makes a handoff to ${target}`)
-      default:
-        return undefined
-    }
-  }
-
-  /** The receipt of the decision; undefined for a verified one, and for other artifacts. */
-  const receipt = ({ receipt: report }: EventData<"artifact.created">): Line | undefined => {
-    if (report === undefined || report.verified) return undefined
-    const { disagreements, reason } = report
-    return disagreements === undefined
-      ? normal("run", `has no verified receipt of its decision${because(reason)}`)
-      : high("run", `has a receipt that disagrees with the log in ${disagreements.join(", ")}`)
-  }
-
-  return narrate
 }
 
-const errorOf = ({ recorded }: Pick<CanonicalEvent, "recorded">): string | undefined => {
+/** The opening of a session, and work between agents as telemetry reports it; other messages have their own events. */
+const message = (event: EventOf<"message.received">): Sentence | undefined => {
+  const { messageType, payload, sessionStart, to } = event.data
+  const target = to[0] ?? "an agent"
+  switch (messageType) {
+    case "SessionStart": {
+      const words = sessionStart?.intent === "" ? undefined : sessionStart?.intent
+      return said(event, { kind: "opening", verb: "opens the session", words, tone: "accent", weight: "repeated" })
+    }
+    case "AgentInvoked": {
+      const words = lastTextOf(payload["input"])
+      return said(event, { kind: "opening", verb: "invokes", object: target, words, tone: "accent" })
+    }
+    case "AgentAnswered":
+      return booleanAt(event.recorded.data, "ok") === false
+        ? said(event, {
+            kind: "answer",
+            verb: "fails to answer",
+            object: target,
+            words: errorOf(event),
+            tone: "bad",
+            weight: "high"
+          })
+        : said(event, { kind: "answer", verb: "answers", object: target, words: lastTextOf(payload["output"]) })
+    case "Handoff":
+      return said(event, { kind: "work", verb: "makes a handoff to", object: target })
+    default:
+      return undefined
+  }
+}
+
+const opening = ({ data }: EventOf<"session.bound">): Sentence => {
+  const { initiator = "", participants, policyVersion } = data
+  const verb = `opens the session for ${participants.length} ${participants.length === 1 ? "participant" : "participants"}`
+  const note = policyVersion === undefined || policyVersion === "" ? undefined : phrase`under ${policyVersion}`
+  return sentence(participant(initiator), { kind: "session", verb, note, tone: "accent" })
+}
+
+const stream = ({ data: { status } }: EventOf<"session.stream.opened">): Sentence | undefined => {
+  if (status === "reconnecting") return ofRun({ kind: "session", verb: "reconnects to its session", tone: "warn" })
+  return status === "recovered" ? ofRun({ kind: "session", verb: "is connected to its session again" }) : undefined
+}
+
+/** Signals that another event, or another sentence, repeats. */
+const REPEATED_SIGNALS = new Set(["", "session.started", "session.ended", "session.context", "llm.call.completed"])
+
+const signal = (event: EventOf<"signal.emitted">): Sentence | undefined => {
+  const { confidence, severity, signalType = "" } = event.data
+  if (REPEATED_SIGNALS.has(signalType)) return undefined
+  const detail = severity === undefined ? undefined : phrase`${severity}`
+  return said(event, { kind: "signal", verb: "signals", object: signalType, detail, confidence })
+}
+
+const modelCall = (event: EventOf<"llm.call.completed">): Sentence => {
+  const { answered, model } = event.data
+  const verb = answered === false ? "calls" : "uses"
+  return said(event, {
+    kind: "model call",
+    verb: model === undefined ? `${verb} a model` : verb,
+    object: model,
+    note: usageOf(event),
+    weight: "low"
+  })
+}
+
+const usageOf = ({ data }: EventOf<"llm.call.completed">): Phrase => {
+  const { answered, calls, completionTokens, promptTokens, totalTokens, usage } = data
+  if (calls === 0) return phrase`tokens not counted here`
+  if (answered === false) return phrase`without an answer`
+  const several = calls === 1 ? phrase`` : phrase`${calls} calls, `
+  if (usage === "missing") return phrase`${several}tokens not stated`
+  return promptTokens + completionTokens === totalTokens
+    ? phrase`${several}${promptTokens} + ${completionTokens} tokens`
+    : phrase`${several}${totalTokens} tokens`
+}
+
+const toolNameOf = ({ data }: { readonly data: { readonly payload: JsonObject } }): string =>
+  textAt(data.payload, "name", "toolName", "tool_name", "tool") ?? "a tool"
+
+/** The call has its own sentence, so only a failure says something new. */
+const toolResult = (event: EventOf<"tool.completed">): Sentence => {
+  const object = toolNameOf(event)
+  if (booleanAt(event.recorded.data, "ok") !== false) {
+    return said(event, { kind: "tool result", verb: "uses", object, weight: "repeated" })
+  }
+  const verb = booleanAt(event.recorded.data, "refused") === true ? "is refused the use of" : "fails to use"
+  return said(event, { kind: "tool result", verb, object, words: errorOf(event), tone: "bad" })
+}
+
+const denial = ({ data: { denials, errorMessage, reasons, sender } }: EventOf<"policy.denied">): Sentence => {
+  const stated = denials.length > 0 ? denials.map(denialText).join("; ") : (errorMessage ?? reasons.join("; "))
+  return sentence(
+    { who: "policy", by: "policy" },
+    {
+      kind: "denial",
+      verb: sender === "" ? "refuses a message of an agent" : "refuses a message of",
+      object: sender === "" ? undefined : sender,
+      words: stated === "" ? undefined : stated,
+      tone: "bad",
+      weight: "high"
+    }
+  )
+}
+
+const commitment = (event: EventOf<"decision.finalized">): Sentence => {
+  const { action, confidence, outcomePositive, reason, reasons } = event.data
+  return said(event, {
+    kind: "commitment",
+    verb: action === undefined ? "commits the decision" : "commits",
+    object: action,
+    detail: outcomePositive === null ? undefined : outcomePositive ? phrase`positive` : phrase`negative`,
+    confidence,
+    words: reason ?? (reasons.length === 0 ? undefined : reasons.join("; ")),
+    tone: outcomePositive === null ? "calm" : outcomePositive ? "good" : "bad",
+    weight: "high"
+  })
+}
+
+/** The receipt of the decision; undefined for a verified one, and for other artifacts. */
+const receipt = ({ data: { receipt: report } }: EventOf<"artifact.created">): Sentence | undefined => {
+  if (report === undefined || report.verified) return undefined
+  const { disagreements, reason } = report
+  if (disagreements === undefined) {
+    return ofRun({ kind: "receipt", verb: "has no verified receipt of its decision", words: reason, tone: "warn" })
+  }
+  return ofRun({
+    kind: "receipt",
+    verb: "has a receipt that disagrees with the log in",
+    object: disagreements.join(", "),
+    tone: "bad",
+    weight: "high"
+  })
+}
+
+/** A run whose root came after its end, and says otherwise. */
+const correction = (event: EventOf<"run.corrected">): Sentence => {
+  const { status } = event.data
+  return ofRun({
+    kind: "end",
+    verb: status === "failed" ? "fails" : status === "completed" ? "is completed" : "ends",
+    ...failure(event),
+    note: phrase`as its root says`,
+    tone: status === "failed" ? "bad" : "good",
+    weight: "high"
+  })
+}
+
+const failure = ({ data: { error, errorCode } }: EventOf<"run.corrected" | "run.failed">) => ({
+  detail: errorCode === undefined ? undefined : phrase`${errorCode}`,
+  words: error
+})
+
+/** The error of an event, in the words of the application. */
+const errorOf = ({ recorded }: Pick<EventOf<CanonicalEventType>, "recorded">): string | undefined => {
   const { error } = recorded.data
   return isJsonObject(error) ? (textAt(error, "message") ?? textAt(error, "type")) : undefined
 }
-
-/** Signals that another event, or another line, repeats. */
-const REPEATED_SIGNALS = new Set(["", "session.started", "session.ended", "session.context", "llm.call.completed"])
-
-const senderOf = ({ sender }: { readonly sender: string }) => (sender === "" ? "run" : sender)
-
-const usage = ({
-  answered,
-  calls,
-  completionTokens,
-  model = "a model",
-  promptTokens,
-  totalTokens,
-  usage: usageState
-}: EventData<"llm.call.completed">) => {
-  if (calls === 0) return `used ${model}, counted elsewhere`
-  if (answered === false) return `called ${model}, without an answer`
-  if (usageState === "missing") return `used ${model}, tokens not stated`
-  const parts = promptTokens + completionTokens
-  return parts === totalTokens
-    ? `used ${model}, ${promptTokens} + ${completionTokens} tokens`
-    : `used ${model}, ${totalTokens} tokens`
-}
-
-const outcome = (positive: boolean | null) => (positive === null ? "" : positive ? " (positive)" : " (negative)")

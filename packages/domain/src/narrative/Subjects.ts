@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { namesAmong } from "../run/ProposalNames.ts"
 
-/** What a run's story is about so far: its proposals, requests, tasks and offers by id, each with its option. */
+/** The subjects of a run so far: its proposals, requests, tasks and offers by id, each with its option. */
 export type Subjects = ReadonlyMap<string, string>
 
 export const noSubjects: Subjects = new Map()
@@ -36,4 +36,25 @@ const namerOf = (subjects: Subjects) => {
   const nameOf = namesAmong(subjects)
   namers.set(subjects, nameOf)
   return nameOf
+}
+
+/** Runs whose subjects are kept, the latest ones. */
+const MAX_RUNS = 100
+
+/**
+ * Makes the function that names the subject of each event among those of its run, as far as the given events show them.
+ * It takes events of many runs, in their order.
+ */
+export const subjectsOfRuns = (): ((event: CanonicalEvent) => string | undefined) => {
+  const runs = new Map<string, Subjects>()
+  return (event) => {
+    const subjects = withSubject(runs.get(event.runId) ?? noSubjects, event)
+    runs.delete(event.runId)
+    runs.set(event.runId, subjects)
+    for (const oldest of runs.keys()) {
+      if (runs.size <= MAX_RUNS) break
+      runs.delete(oldest)
+    }
+    return subjectName(subjects, event)
+  }
 }

@@ -115,7 +115,7 @@ describe("a run as AG-UI events", () => {
       texts.map((message) => ["name" in message ? message.name : message.role, message.content]),
       [
         ["a", "a proposes option of p1"],
-        ["b", "b evaluates APPROVE with confidence 0.9: lag is\nsmall"],
+        ["b", "b recommends APPROVE with confidence 0.9: lag is\nsmall"],
         ["b", "b votes APPROVE"],
         ["tool", "4 s"],
         ["lead", "lead commits decision.selected (positive): counted"]

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   eventTime,
   isDiscoveredRun,
+  narrativeBegin,
+  narrativeClock,
+  narrativeTime,
   runDuration,
-  spanTimes,
-  storyBegin,
-  storyClock,
-  storyTime
+  spanTimes
 } from "../../src/events/RunTimes.ts"
 import { draft, stored } from "../support/events.ts"
 
@@ -25,27 +25,27 @@ describe("the times of a run", () => {
   const discovered = { ...posted, startedAt: at(10), endedAt: at(10.1), metadata: { discoveredAt: at(9) } }
 
   it("begin with the creation of a posted run", () => {
-    assert.strictEqual(storyBegin(posted), Date.parse(at(10)))
+    assert.strictEqual(narrativeBegin(posted), Date.parse(at(10)))
     assert.strictEqual(runDuration(posted), 3_500)
     assert.isFalse(isDiscoveredRun(posted))
   })
 
   it("begin with the discovery of a session that was there before its run", () => {
-    assert.strictEqual(storyBegin(discovered), Date.parse(at(9)))
+    assert.strictEqual(narrativeBegin(discovered), Date.parse(at(9)))
     assert.strictEqual(runDuration(discovered), 1_100)
     assert.isTrue(isDiscoveredRun(discovered))
   })
 
   it("show an open session at the zero of the story", () => {
-    const clock = storyClock(discovered)
+    const clock = narrativeClock(discovered)
     assert.strictEqual(clock(event("session.bound", at(10))), 0)
     assert.strictEqual(clock(event("message.received", at(9.4))), 400)
-    assert.strictEqual(storyClock(posted)(event("session.bound", at(11))), 1_000)
+    assert.strictEqual(narrativeClock(posted)(event("session.bound", at(11))), 1_000)
   })
 
   it("are never negative", () => {
-    assert.strictEqual(storyTime(storyBegin(posted), at(9.4)), 0)
-    assert.strictEqual(storyTime(storyBegin(discovered), at(9.4)), 400)
+    assert.strictEqual(narrativeTime(narrativeBegin(posted), at(9.4)), 0)
+    assert.strictEqual(narrativeTime(narrativeBegin(discovered), at(9.4)), 400)
     assert.strictEqual(runDuration({ ...posted, endedAt: at(10.4) }), 0)
   })
 
@@ -58,16 +58,16 @@ describe("the times of a run", () => {
 
   it.each([at(11), at(-60), "soon", 5, null])("ignore %j as the discovery", (discoveredAt) => {
     const run = { ...posted, metadata: { discoveredAt } }
-    assert.strictEqual(storyBegin(run), Date.parse(at(10)))
+    assert.strictEqual(narrativeBegin(run), Date.parse(at(10)))
     assert.strictEqual(runDuration(run), 3_500)
   })
 
   it("begin with the first span of an ingested run", () => {
     const ingested = { ...posted, metadata: { firstSpanAt: at(2) } }
-    assert.strictEqual(storyBegin(ingested), Date.parse(at(2)))
+    assert.strictEqual(narrativeBegin(ingested), Date.parse(at(2)))
     const times = { startedAt: at(3), endedAt: at(5) }
-    assert.strictEqual(storyClock(ingested)(event("message.received", at(11), times)), 3_000)
-    assert.strictEqual(storyBegin({ ...posted, metadata: { firstSpanAt: "soon" } }), Date.parse(at(10)))
+    assert.strictEqual(narrativeClock(ingested)(event("message.received", at(11), times)), 3_000)
+    assert.strictEqual(narrativeBegin({ ...posted, metadata: { firstSpanAt: "soon" } }), Date.parse(at(10)))
   })
 })
 

@@ -1,12 +1,12 @@
 import { type Run, runSortKeys } from "@runplane/api"
-import { type CanonicalEvent, scenarioOfRecord } from "@runplane/domain"
+import { type CanonicalEvent, scenarioOfRecord, subjectsOfRuns } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { DECISION_TYPES, eventItem, storyTypes } from "../Events.ts"
+import { DECISION_TYPES, eventItem, narrativeTypes } from "../Events.ts"
 import type { Facts } from "../Facts.ts"
-import { type Answer, defined, MAX_ROW_BYTES } from "../Shape.ts"
+import { defined, type Item, MAX_ROW_BYTES } from "../Shape.ts"
 import { type CallContext, page, tool } from "../ToolSpec.ts"
 import { bounded, limit, q, runId, seq, text } from "./Inputs.ts"
 
@@ -177,10 +177,11 @@ const eventsOf = (
 const idOf = (reference: string, { backend: { plane } }: CallContext) =>
   Effect.map(plane.api.runs.get({ params: { id: reference }, query: {} }), ({ id }) => id)
 
-const listed = (events: ReadonlyArray<CanonicalEvent>, withRun: boolean): Pick<Answer, "items" | "rest"> => ({
-  items: events.map((event) => eventItem(event, withRun)),
-  rest: "run_events"
-})
+/** The events with their subjects, as far as these events show them. */
+const listed = (events: ReadonlyArray<CanonicalEvent>, withRun: boolean) => {
+  const subjectOf = subjectsOfRuns()
+  return { items: events.map((event) => eventItem(event, withRun, subjectOf(event))), rest: "run_events" }
+}
 
 const runStory = tool({
   name: "run_story",
@@ -193,13 +194,13 @@ const runStory = tool({
   output: { runId: scalar, status: scalar, ...page },
   call: Effect.fnUntraced(function* (input, context) {
     const run = yield* context.backend.plane.api.runs.get({ params: { id: input.runId }, query: {} })
-    const { data, total } = yield* storyPages(context, run, input.sinceIndex ?? 0)
+    const { items, total } = yield* narrativePages(context, run, input.sinceIndex ?? 0)
     return {
       facts: { runId: run.id, status: run.status, events: run.lastEventIndex, sinceIndex: input.sinceIndex ?? 0 },
-      ...listed(data, false),
-      items: data.map((event) => ({ ...eventItem(event, false), cursor: event.index })),
-      omitted: Math.max(0, total - data.length),
-      nextCursor: total > data.length ? data.at(-1)?.index : undefined
+      items,
+      rest: "run_events",
+      omitted: Math.max(0, total - items.length),
+      nextCursor: total > items.length ? items.at(-1)?.cursor : undefined
     }
   })
 })
@@ -208,9 +209,10 @@ const runStory = tool({
 const MAX_PAGES = 40
 const PAGE = 500
 
-/** Story events behind an index, as many as an answer can have; `total` counts what is behind the index. */
-const storyPages = Effect.fnUntraced(function* (context: CallContext, run: Run, since: number) {
-  const found: Array<CanonicalEvent> = []
+/** Events of the narrative behind an index, as many as an answer can have; `total` counts what is behind the index. */
+const narrativePages = Effect.fnUntraced(function* (context: CallContext, run: Run, since: number) {
+  const found: Array<Item & { readonly cursor: number }> = []
+  const subjectOf = subjectsOfRuns()
   let afterSeq = 0
   let total = 0
   for (let pages = 0; pages < MAX_PAGES && found.length < MAX_EVENTS; pages += 1) {
@@ -218,14 +220,16 @@ const storyPages = Effect.fnUntraced(function* (context: CallContext, run: Run, 
       data,
       nextCursor,
       total: rest = 0
-    } = yield* eventsOf(context, { runId: run.id, afterSeq, limit: PAGE, type: storyTypes(run.runtimeKind) })
-    const fresh = data.filter(({ index }) => index > since)
-    if (found.length === 0) total = rest - (data.length - fresh.length)
+    } = yield* eventsOf(context, { runId: run.id, afterSeq, limit: PAGE, type: narrativeTypes(run.runtimeKind) })
+    // The events before the index show what the later ones are about.
+    const all = data.map((event) => ({ ...eventItem(event, false, subjectOf(event)), cursor: event.index }))
+    const fresh = all.filter(({ cursor }) => cursor > since)
+    if (found.length === 0) total = rest - (all.length - fresh.length)
     found.push(...fresh.slice(0, MAX_EVENTS - found.length))
     if (nextCursor === undefined) break
     afterSeq = nextCursor
   }
-  return { data: found, total }
+  return { items: found, total }
 })
 
 const runEvents = tool({

@@ -5,13 +5,13 @@ export const checkStory = (stdout: ReadonlyArray<string>) => {
   const position = (...words: ReadonlyArray<string>) =>
     stdout.findIndex((line) => words.every((word) => line.includes(word)))
   const chapters = [
-    position("run", "created"),
+    position("run", "is created"),
     position("incident-commander", "opens the session for 4 participants"),
     position("incident-commander", "proposes fail_over_now"),
-    position("security-analyst", "evaluates APPROVE"),
+    position("security-analyst", "recommends APPROVE"),
     position("replication-analyst", "votes APPROVE"),
     position("incident-commander", "commits decision.selected (positive)"),
-    position("run", "completed"),
+    position("run", "is completed"),
     position("Decision", "decision.selected, positive, by incident-commander"),
     position("Tokens", "4 calls", "$0.0")
   ]

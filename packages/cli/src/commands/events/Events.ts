@@ -1,5 +1,5 @@
 import type { ControlPlaneCalls, LogPage } from "@runplane/api"
-import { type CanonicalEvent, noSubjects, type Subjects, subjectName, withSubject } from "@runplane/domain"
+import { type CanonicalEvent, subjectsOfRuns } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -10,7 +10,7 @@ import { usageProblem } from "../../CliFailure.ts"
 import { withControlPlane } from "../../Connection.ts"
 import { jsonText } from "../../JsonText.ts"
 import { plainText } from "../../narrative/PlainText.ts"
-import { narrate } from "../../narrative/Story.ts"
+import { lineOf } from "../../narrative/Story.ts"
 import { output } from "../../Output.ts"
 import { printInterruption } from "../streams/Watch.ts"
 
@@ -35,7 +35,7 @@ const tail = Command.make(
         if (format === "json") return yield* usageProblem("a tail has no end: use --jsonl")
         const about = subjectsOfRuns()
         const print = (event: CanonicalEvent) =>
-          format === "jsonl" ? Console.log(jsonText(event)) : Console.log(lineOf(event, style.dim, about(event)))
+          format === "jsonl" ? Console.log(jsonText(event)) : Console.log(tailLine(event, style.dim, about(event)))
         const search = { ...(Option.isSome(q) && { q: q.value }) }
         if (once) {
           let afterSeq: number | undefined = Option.isSome(after) ? after.value : yield* newestSeq(api)
@@ -69,26 +69,8 @@ const newestSeq = (api: ControlPlaneCalls) =>
     ({ data }) => Math.max(0, ...data.map(({ lastEventSeq }) => lastEventSeq))
   )
 
-/** Runs whose subjects are kept, the latest ones. */
-const MAX_RUNS = 100
-
-/** Names the subject of each event among those of its run, as far as these events show them. */
-const subjectsOfRuns = () => {
-  const runs = new Map<string, Subjects>()
-  return (event: CanonicalEvent): string | undefined => {
-    const subjects = withSubject(runs.get(event.runId) ?? noSubjects, event)
-    runs.delete(event.runId)
-    runs.set(event.runId, subjects)
-    for (const oldest of runs.keys()) {
-      if (runs.size <= MAX_RUNS) break
-      runs.delete(oldest)
-    }
-    return subjectName(subjects, event)
-  }
-}
-
-const lineOf = (event: CanonicalEvent, dim: (text: string) => string, about: string | undefined) => {
-  const line = narrate(event, about)
+const tailLine = (event: CanonicalEvent, dim: (text: string) => string, about: string | undefined) => {
+  const line = lineOf(event, about)
   const words = line === undefined ? "" : `  ${line.who}: ${line.what}`
   return `${dim(`${event.ts.slice(11, 23)} ${event.runId}`)}  ${plainText(event.type)}${words}`
 }

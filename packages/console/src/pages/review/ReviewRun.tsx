@@ -12,14 +12,15 @@ import { TextLink } from "../../ui/kit.tsx"
 import { MarksContext } from "../../ui/marks/MarksHere.ts"
 import { useShownMarks } from "../../ui/marks/useMarks.ts"
 import { Failure, Skeleton } from "../../ui/States.tsx"
+import { useShownMarks } from "../../ui/marks/useMarks.ts"
 import { isBlind, unblinded } from "../../view/marks/Marks.ts"
 import { runFacts } from "../../view/run/RunFacts.ts"
-import StoryView from "../run/story/StoryView.tsx"
+import NarrativeView from "../run/narrative/NarrativeView.tsx"
 import { useShown } from "../run/useShown.ts"
 import { ReviewPanel } from "./ReviewPanel.tsx"
 import type { ReviewRunProps } from "./ReviewQuery.ts"
 
-/** A run of the queue: its story, and the panel with its mark. */
+/** A run of the queue: its narrative, and the panel with its mark. */
 export default function ReviewRun(props: ReviewRunProps) {
   const { me, runId, state } = props
   const record = useQuery({
@@ -72,7 +73,7 @@ const Position = ({ log, run, view, ...props }: PositionProps) => {
       <section aria-label="Story" className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Title run={run} isReviewed={props.isReviewed} />
         <div className="min-h-0 flex-1">
-          <StoryView page={{ event }} set={({ event: next }) => setEvent(next)} shown={shown} />
+          <NarrativeView page={{ event }} set={({ event: next }) => setEvent(next)} shown={shown} />
         </div>
       </section>
       <aside

@@ -20,10 +20,10 @@ import { type RunPageState, runPageParams, type SetRunPage } from "./RunParams.t
 import { type RunViewProps, type ShownRun, useShown } from "./useShown.ts"
 
 const loadScrubber = () => import("./Scrubber.tsx")
-const loadStory = () => import("./story/StoryView.tsx")
+const loadNarrative = () => import("./narrative/NarrativeView.tsx")
 
 // What every visit begins with is loaded beside the run.
-for (const load of [loadScrubber, loadStory]) {
+for (const load of [loadScrubber, loadNarrative]) {
   load().catch(() => {
     // The component that shows the view loads it again, and shows the failure.
   })
@@ -33,7 +33,7 @@ const TabIcon = lazily(() => import("./TabIcon.tsx"))
 const Inspector = lazily(() => import("./Inspector.tsx"))
 const Participants = lazily(() => import("./Participants.tsx"))
 const Scrubber = lazily(loadScrubber)
-const StoryView = lazily(loadStory)
+const NarrativeView = lazily(loadNarrative)
 const DecisionView = lazily(() => import("./decision/DecisionView.tsx"))
 const TimelineView = lazily(() => import("./timeline/TimelineView.tsx"))
 const RunMarks = lazily(() => import("./RunMarks.tsx"))
@@ -226,7 +226,7 @@ const View = memo((props: RunViewProps) => {
   }
   switch (props.page.view) {
     case "story":
-      return <StoryView {...props} />
+      return <NarrativeView {...props} />
     case "decision":
       return <DecisionView {...props} />
     case "timeline":

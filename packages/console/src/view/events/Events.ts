@@ -1,7 +1,6 @@
-import { type CanonicalEvent, denialText } from "@runplane/domain"
+import { type CanonicalEvent, sentenceOf, sentenceText } from "@runplane/domain"
 import { cut, dollars } from "../format/Format.ts"
 import type { Tone } from "../format/Status.ts"
-import { toneOfWord } from "../run/StoryPhrases.ts"
 
 /** Which events of a run are listed. */
 export interface EventFilter {
@@ -51,43 +50,38 @@ export const countTypes = (events: ReadonlyArray<CanonicalEvent>): ReadonlyArray
 /** The participant of an event; empty for the service itself. */
 export const whoOf = (event: CanonicalEvent): string => {
   if (event.type === "unknown") return ""
+  if (event.type === "session.bound") return event.data.initiator ?? ""
   if ("sender" in event.data && event.data.sender !== "") return event.data.sender
   return event.subject?.kind === "participant" ? event.subject.id : ""
 }
 
-export const eventTone = (event: CanonicalEvent): Tone => {
-  switch (event.type) {
-    case "run.failed":
-    case "message.send_failed":
-    case "policy.denied":
-      return "bad"
-    case "run.suspended":
-    case "run.cancelled":
-      return "warn"
-    case "run.corrected":
-      return event.data.status === "failed" ? "bad" : "good"
-    case "run.completed":
-    case "decision.finalized":
-      return "good"
-    case "proposal.created":
-    case "session.bound":
-      return "accent"
-    case "proposal.updated":
-      return event.data.messageType === "Objection" ? "bad" : toneOfWord(event.data.vote ?? event.data.recommendation)
-    default:
-      return "calm"
-  }
-}
+export const eventTone = (event: CanonicalEvent): Tone =>
+  sentenceOf(event)?.tone ?? (event.type === "message.send_failed" ? "bad" : "calm")
 
 const GIST = 240
 
-/** The summary of an event on one line. */
+/** The summary of an event on one line: its sentence behind its participant, else what the event states. */
 export const gistOf = (event: CanonicalEvent): string => cut(gist(event).replace(/\s+/g, " "), GIST)
 
 const join = (...parts: ReadonlyArray<string | number | undefined>): string =>
   parts.filter((part) => part !== undefined && part !== "").join(" · ")
 
 const gist = (event: CanonicalEvent): string => {
+  const sentence = sentenceOf(event)
+  if (sentence === undefined) return factsOf(event)
+  const { by, who } = sentence
+  const text = sentenceText(sentence, (words = "") => (words === "" ? "" : `: ${words}`))
+  return join(by === "run" || by === "policy" ? `${who} ${text}` : text, costOf(event))
+}
+
+const costOf = (event: CanonicalEvent): string | undefined => {
+  if (event.type !== "llm.call.completed" || event.data.estimatedCostUsd === undefined) return undefined
+  const { costBasis, estimatedCostUsd } = event.data
+  return `${costBasis === "fallback" ? "≈ " : ""}${dollars(estimatedCostUsd)}`
+}
+
+/** What an event without a sentence states. */
+const factsOf = (event: CanonicalEvent): string => {
   switch (event.type) {
     case "message.received":
       return event.data.messageType
@@ -95,43 +89,14 @@ const gist = (event: CanonicalEvent): string => {
       return event.data.ok ? "accepted by the runtime" : join(event.data.errorCode, event.data.errorMessage)
     case "message.send_failed":
       return join(event.data.errorCode, event.data.errorMessage)
-    case "proposal.created":
-    case "proposal.updated": {
-      const { action, messageType, rationale, reason, recommendation, summary, title, vote } = event.data
-      return join(messageType, vote ?? recommendation ?? action ?? title, reason ?? rationale ?? summary)
-    }
-    case "decision.finalized":
-      return join(event.data.action, event.data.reason)
-    case "llm.call.completed": {
-      const { completionTokens, costBasis, estimatedCostUsd, model, promptTokens, totalTokens, usage } = event.data
-      const cost =
-        estimatedCostUsd === undefined
-          ? undefined
-          : `${costBasis === "fallback" ? "≈ " : ""}${dollars(estimatedCostUsd)}`
-      const parts = `${promptTokens} + ${completionTokens}`
-      const tokens = promptTokens + completionTokens === totalTokens ? parts : `${totalTokens} (${parts})`
-      return join(model, usage === "missing" ? "usage missing" : `${tokens} tokens`, cost)
-    }
     case "progress.reported":
       return join(event.data.percentage === undefined ? undefined : `${event.data.percentage} %`, event.data.message)
     case "policy.commitment.evaluated":
       return join(event.data.decision, event.data.reasons.join("; "))
-    case "policy.denied":
-      return event.data.denials.length > 0
-        ? join(...event.data.denials.map(denialText))
-        : join(event.data.errorCode, event.data.errorMessage ?? event.data.reasons.join("; "))
     case "policy.resolved":
       return join(event.data.policyVersion, event.data.description)
     case "session.state.changed":
       return join(event.data.state)
-    case "run.failed":
-      return join(event.data.errorCode, event.data.error)
-    case "run.corrected":
-      return join(event.data.status, event.data.errorCode, event.data.error)
-    case "run.cancelled":
-    case "run.suspended":
-    case "run.resumed":
-      return event.data.reason ?? ""
     case "signal.emitted":
       return join(event.data.signalType, event.data.severity)
     default:

@@ -1,7 +1,7 @@
-import type { ParticipantStatus, RunStatus } from "@runplane/domain"
+import type { ParticipantStatus, RunStatus, Tone } from "@runplane/domain"
 
 /** A colour class; a word or icon always goes with it. */
-export type Tone = "good" | "bad" | "warn" | "accent" | "calm"
+export type { Tone }
 
 export interface StatusLabel {
   readonly word: string

@@ -1,6 +1,5 @@
-import type { CanonicalEvent } from "@runplane/domain"
+import { type CanonicalEvent, sentenceOf } from "@runplane/domain"
 import type { Tone } from "../format/Status.ts"
-import { toneOfWord } from "./StoryPhrases.ts"
 
 /** The stance of a participant on a proposal, by its last message about it. */
 export interface Stance {
@@ -87,7 +86,7 @@ export const proposalsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Pro
         ts: event.ts,
         kind,
         word,
-        tone: kind === "objection" ? "bad" : toneOfWord(word),
+        tone: sentenceOf(event)?.tone ?? "calm",
         confidence,
         reason,
         before: held !== undefined && isOther ? [...held.before, held.word] : (held?.before ?? [])

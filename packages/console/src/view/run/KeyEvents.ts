@@ -1,4 +1,4 @@
-import type { CanonicalEvent } from "@runplane/domain"
+import { type CanonicalEvent, sentenceOf } from "@runplane/domain"
 import type { Tone } from "../format/Status.ts"
 
 /** An important event of a run. */
@@ -11,30 +11,32 @@ export interface KeyEvent {
 /** The key event of an event; undefined for unimportant ones. */
 export const keyEventOf = (event: CanonicalEvent): KeyEvent | undefined => {
   const kind = kindOf(event)
-  return kind === undefined ? undefined : { index: event.index, ...kind }
+  return kind === undefined ? undefined : { index: event.index, kind, tone: toneOf(kind, event) }
 }
 
-const kindOf = (event: CanonicalEvent): Omit<KeyEvent, "index"> | undefined => {
+/** Votes and ends are many, or the last: their dots have no colour. A refused message is one without a sentence. */
+const toneOf = (kind: KeyEvent["kind"], event: CanonicalEvent): Tone =>
+  kind === "vote" || kind === "end" ? "calm" : (sentenceOf(event)?.tone ?? "bad")
+
+const kindOf = (event: CanonicalEvent): KeyEvent["kind"] | undefined => {
   switch (event.type) {
     case "proposal.created":
-      return { kind: "proposal", tone: "accent" }
+      return "proposal"
     case "proposal.updated":
-      if (event.data.messageType === "Objection") return { kind: "objection", tone: "bad" }
-      return event.data.messageType === "Vote" || event.data.messageType === "Approve"
-        ? { kind: "vote", tone: "calm" }
-        : undefined
+      if (event.data.messageType === "Objection") return "objection"
+      return event.data.messageType === "Vote" || event.data.messageType === "Approve" ? "vote" : undefined
     case "decision.finalized":
-      return { kind: "decision", tone: event.data.outcomePositive === false ? "bad" : "good" }
+      return "decision"
     case "policy.denied":
-      return { kind: "denial", tone: "bad" }
+      return "denial"
     case "message.send_failed":
     case "run.failed":
-      return { kind: "failure", tone: "bad" }
+      return "failure"
     case "run.corrected":
-      return event.data.status === "failed" ? { kind: "failure", tone: "bad" } : { kind: "end", tone: "calm" }
+      return event.data.status === "failed" ? "failure" : "end"
     case "run.completed":
     case "run.cancelled":
-      return { kind: "end", tone: "calm" }
+      return "end"
     default:
       return undefined
   }

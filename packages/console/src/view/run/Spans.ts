@@ -6,8 +6,8 @@ import {
   isJsonObject,
   type KnownEvent,
   lacksUsage,
+  narrativeBegin,
   spanTimes,
-  storyBegin,
   sumUsd,
   textAt
 } from "@runplane/domain"
@@ -217,7 +217,7 @@ class OwnSpans {
   readonly #tools = new Map<string, Draft>()
 
   constructor(run: SpansOf["run"]) {
-    const start = storyBegin(run)
+    const start = narrativeBegin(run)
     const { endedAt } = run
     this.#isEnded = endedAt !== undefined
     const end = endedAt === undefined ? start : Math.max(start, Date.parse(endedAt))

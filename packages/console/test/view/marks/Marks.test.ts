@@ -18,8 +18,10 @@ import {
   valueText,
   valueTone
 } from "../../../src/view/marks/Marks.ts"
+import { narrativeOf } from "../../../src/view/run/Narrative.ts"
+import { narrativeRows } from "../../../src/view/run/NarrativeRows.ts"
 import { suggestionsAt } from "../../../src/view/query/QueryCompletion.ts"
-import { readParams, writeParams } from "../../../src/view/query/UrlState.ts"
+import { calibrationText, curveOf } from "../../../src/view/agents/Reliability.ts"
 import {
   changed,
   dropped,
@@ -32,8 +34,8 @@ import {
   targetText,
   unstored
 } from "../../../src/view/review/Review.ts"
-import { storyOf } from "../../../src/view/run/Story.ts"
-import { storyRows } from "../../../src/view/run/StoryMarks.ts"
+import { markColumn, markNameOf, searchesOf, valuesOf, withMarkNames } from "../../src/view/RunMarks.ts"
+import { readParams, writeParams } from "../../../src/view/query/UrlState.ts"
 import { DECISION, eventsOf } from "../../support.ts"
 
 const definition = (over: Partial<MarkDefinition>): MarkDefinition => ({
@@ -199,20 +201,20 @@ describe("a judge", () => {
   })
 })
 
-describe("the story with marks", () => {
-  const items = storyOf(eventsOf(DECISION))
-  const said = (rows: ReturnType<typeof storyRows>) =>
+describe("the narrative with marks", () => {
+  const items = narrativeOf(eventsOf(DECISION))
+  const said = (rows: ReturnType<typeof narrativeRows>) =>
     rows.map(
       (row) => `${row.kind === "left out" ? `-${row.count}` : row.kind === "event" ? "event" : "item"} ${row.index}`
     )
 
   it("has the latest items, and a marked one far back at its index", () => {
-    assert.deepStrictEqual(said(storyRows(items, [], 2, 12)), [`-${items.length - 2} 2`, "item 11", "item 12"])
-    assert.deepStrictEqual(said(storyRows(items, [5], 2, 12)), ["-2 2", "item 5", "-5 6", "item 11", "item 12"])
+    assert.deepStrictEqual(said(narrativeRows(items, [], 2, 12)), [`-${items.length - 2} 2`, "item 11", "item 12"])
+    assert.deepStrictEqual(said(narrativeRows(items, [5], 2, 12)), ["-2 2", "item 5", "-5 6", "item 11", "item 12"])
   })
 
   it("has a marked event that is not an item, and none behind the shown index", () => {
-    assert.deepStrictEqual(said(storyRows(items, [4, 11], 2, 10)), [
+    assert.deepStrictEqual(said(narrativeRows(items, [4, 11], 2, 10)), [
       "-2 2",
       "event 4",
       `-${items.length - 4} 5`,
@@ -223,7 +225,7 @@ describe("the story with marks", () => {
 
   it.prop("loses no item", [Schema.Array(between(1, 12)), between(1, 14)], ([given, most]) => {
     const marked = [...new Set(given)].toSorted((one, other) => one - other)
-    const rows = storyRows(items, marked, most, 12)
+    const rows = narrativeRows(items, marked, most, 12)
     const counts = rows.map((row) => (row.kind === "left out" ? row.count : row.kind === "item" ? 1 : 0))
     assert.strictEqual(
       counts.reduce((sum, count) => sum + count, 0),

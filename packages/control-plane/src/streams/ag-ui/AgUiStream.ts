@@ -12,24 +12,26 @@ import {
   openAgUi,
   type RunId,
   RunState,
-  type Sliced,
   translateInSlices
 } from "@runplane/domain"
 import { inSlices, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Sse from "effect/encoding/Sse"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
+import type { StoredEvent } from "../../event-log/EventRepository.ts"
 import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
+import type { Delivery } from "../Delivery.ts"
 import { ReplayStates } from "../replay/ReplayStates.ts"
 import { RunStream } from "../run/RunStream.ts"
-import { encodeFrames, type SseConnection } from "../SseConnection.ts"
+import { memoized } from "../SharedFrames.ts"
+import type { SseConnection } from "../SseConnection.ts"
+import { encodeFrames } from "../SseFrames.ts"
 import { StreamReads } from "../StreamReads.ts"
 
 export interface AgUiOptions extends AgUiIds {
@@ -78,9 +80,7 @@ export class AgUiStream extends Context.Service<
           snapshotIntervalMs: 0,
           heartbeatMs
         }
-        // This stream flushes the headers itself, and every frame passes the translation.
-        const indirect = { ...connection, flushHeaders: Effect.void, tryWrite: () => false }
-        const bytes = yield* streams.open(runId, options, indirect)
+        const deliveries = yield* streams.deliveries(runId, options, connection)
         // Read after the subscription: a run that ends later also ends its stream.
         const head = yield* readFor(connection)(states.head(runId))
         if (head === undefined) return yield* new RunGone({ runId })
@@ -89,7 +89,7 @@ export class AgUiStream extends Context.Service<
         if (since > head.lastSeq) return Stream.make(first, framesOf(reset(run)))
         const endSeq = isTerminal(head.status) ? head.lastSeq : Number.POSITIVE_INFINITY
         if (since >= endSeq) return Stream.make(first, framesOf(finishAgUi(run)))
-        const rest = translated(bytes, run, endSeq, readFor(connection))
+        const rest = translated(deliveries, run, endSeq, readFor(connection))
         return Stream.onStart(Stream.concat(Stream.succeed(first), rest), connection.flushHeaders)
       })
       return AgUiStream.of({ open })
@@ -99,9 +99,9 @@ export class AgUiStream extends Context.Service<
 
 const decodeState = Schema.decodeUnknownEffect(Schema.fromJsonString(RunState))
 
-/** Translates the frames of the stream of a run, up to the event at `endSeq` or to their end. */
+/** Translates the deliveries of the stream of a run, up to the event at `endSeq` or to their end. */
 const translated = (
-  bytes: Stream.Stream<Uint8Array, RunGone>,
+  deliveries: Stream.Stream<Delivery, RunGone>,
   opened: AgUiRun,
   endSeq: number,
   inTurnOfCaller: ReturnType<typeof readFor>
@@ -117,16 +117,17 @@ const translated = (
   const last = Stream.suspend(() =>
     isOver ? Stream.empty : Stream.succeed(end(isAgUiEnded(run) ? finishAgUi(run) : stopped(run)))
   )
-  return bytes.pipe(
+  return deliveries.pipe(
     Stream.mapEffect(
-      Effect.fnUntraced(function* (chunk) {
-        const step = yield* inTurnOfCaller(inSlices(translatedChunk(run, chunk)))
-        const { events, frames, isBeating, isReset } = step
-        run = step.run
+      Effect.fnUntraced(function* (delivery) {
+        if (delivery._tag === "Reset") return end(reset(run))
+        if (delivery._tag === "Heartbeat") return HEARTBEAT
+        if (delivery._tag !== "Batch" && delivery._tag !== "Events") return NOTHING
+        const { events } = delivery
+        const [after, frames] = yield* inTurnOfCaller(inSlices(translateInSlices(run, decoded(events))))
+        run = after
         const lastSeq = events.at(-1)?.seq ?? 0
-        if (isReset) return end([...frames, ...reset(run)])
-        if (lastSeq >= endSeq) return end([...frames, ...finishAgUi(run)])
-        return frames.length === 0 && isBeating ? HEARTBEAT : framesOf(frames)
+        return lastSeq >= endSeq ? end([...frames, ...finishAgUi(run)]) : framesOf(frames)
       })
     ),
     Stream.takeUntil(() => isOver),
@@ -148,39 +149,12 @@ const HEARTBEAT = encodeFrames(": heartbeat\n\n")
 const framesOf = (frames: ReadonlyArray<AgUiFrame>): Uint8Array =>
   encodeFrames(...frames.map(({ json, seq }) => `${seq === undefined ? "" : `id: ${seq}\n`}data: ${json}\n\n`))
 
-interface Received {
-  readonly events: ReadonlyArray<CanonicalEvent>
-  readonly isBeating: boolean
-  readonly isReset: boolean
+const NOTHING = new Uint8Array()
+
+/** An event as it is stored becomes typed once, for all AG-UI streams that receive it. */
+const typed = memoized((event: StoredEvent) => Result.getOrThrow(decodeEventText(event.json)))
+
+/** The typed events, each when it is translated. */
+function* decoded(events: ReadonlyArray<StoredEvent>): Iterable<CanonicalEvent> {
+  for (const event of events) yield typed(event)
 }
-
-interface TranslatedChunk {
-  readonly run: AgUiRun
-  readonly frames: ReadonlyArray<AgUiFrame>
-}
-
-/** The events of a chunk, which holds whole frames, and their translation. */
-function* translatedChunk(before: AgUiRun, chunk: Uint8Array): Sliced<Received & TranslatedChunk> {
-  const received = yield* readFrames(chunk)
-  const [run, frames] = yield* translateInSlices(before, received.events)
-  return { ...received, run, frames }
-}
-
-function* readFrames(chunk: Uint8Array): Sliced<Received> {
-  const frames: Array<Sse.Event> = []
-  const parser = Sse.makeParser((frame) => !Sse.Retry.is(frame) && frames.push(frame), UNBOUNDED)
-  parser.feed(decoder.decode(chunk))
-  const isNamed = (name: string) => frames.some(({ event }) => event === name)
-  const events: Array<CanonicalEvent> = []
-  for (const { data, event } of frames) {
-    if (event !== "canonical_event") continue
-    events.push(Result.getOrThrow(decodeEventText(data)))
-    yield
-  }
-  return { events, isBeating: isNamed("heartbeat"), isReset: isNamed("reset") }
-}
-
-/** The log bounds its events itself. */
-const UNBOUNDED = { maxEventSize: Number.POSITIVE_INFINITY }
-
-const decoder = new TextDecoder()

@@ -12,9 +12,11 @@ import * as Stream from "effect/Stream"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
 import { type EventQuery, eventQueryOf } from "../../queries/query/EventQuery.ts"
+import type { Delivery } from "../Delivery.ts"
 import { type FollowerSource, follow, retried } from "../FollowerLoop.ts"
 import { type Input, type LiveInput, openLog, type State } from "../FollowerState.ts"
-import { retryHint, type SseConnection } from "../SseConnection.ts"
+import { retryHint, type SseConnection, writeShared } from "../SseConnection.ts"
+import { sseBytes } from "../SseFrames.ts"
 import { retries } from "../StreamReads.ts"
 import { LogTail, type TailSubscription } from "./LogTail.ts"
 
@@ -72,7 +74,10 @@ export class LogStream extends Context.Service<
         const readPage: TailSubscription["readPage"] = (from) => read(subscription.readPage(from))
         const source = logSource({ ...subscription, readPage }, shutdown.begun)
         // Only a run can be deleted.
-        return Stream.orDie(Stream.fromPull(Effect.succeed(yield* follow(state, source, connection))))
+        const deliveries = Stream.orDie(
+          Stream.fromPull(Effect.succeed(yield* follow(state, source, writeShared(connection))))
+        )
+        return Stream.map(deliveries, sseBytes)
       })
       const open = (query: LogStreamQuery, afterSeq: number | undefined, connection: SseConnection) =>
         Stream.concat(Stream.unwrap(frames(query, afterSeq, connection)), retryHint(shutdown))
@@ -96,11 +101,12 @@ export const logSource = (
     return { _tag: "Frames", frames: found.frames, seq: found.upTo }
   }
   const page = Effect.fnUntraced(function* ({ index, restores, seq }: State): Effect.fn.Return<Input, PageError> {
-    const none = { _tag: "Page", frames: [], seq, index, isLast: true } as const
+    const none = { _tag: "Page", deliveries: [], seq, index, isLast: true } as const
     if (buffer.restores !== restores) return none
     const { frames, upTo } = yield* readPage(seq)
     if (upTo > seq) {
-      return { ...none, frames: frames.map(({ bytes }) => bytes), seq: upTo, isLast: upTo >= (buffer.start ?? 0) }
+      const deliveries = frames.map((each): Delivery => ({ _tag: "Encoded", frames: each }))
+      return { ...none, deliveries, seq: upTo, isLast: upTo >= (buffer.start ?? 0) }
     }
     // A database that was restored from a backup returns nothing for a while.
     return { _tag: "Failed", now: yield* Clock.currentTimeMillis, jitter: yield* Random.next }

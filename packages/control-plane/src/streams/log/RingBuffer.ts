@@ -1,6 +1,6 @@
 import type { StoredEvent } from "../../event-log/EventRepository.ts"
 import { SharedFrames } from "../SharedFrames.ts"
-import { canonicalEventFrame } from "../SseConnection.ts"
+import { canonicalEventFrame } from "../SseFrames.ts"
 
 /** Bytes of frames in the buffers of all searches together. */
 export const BUFFER_BYTES = 32 * 1024 * 1024

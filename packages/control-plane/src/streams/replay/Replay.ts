@@ -12,7 +12,8 @@ import { Wakeup } from "../../event-log/subscribe/Wakeup.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
 import { type FollowerSource, follow } from "../FollowerLoop.ts"
 import { type Input, openReplay } from "../FollowerState.ts"
-import { detachedConnection, retryHint, type SseConnection } from "../SseConnection.ts"
+import { detachedConnection, retryHint, type SseConnection, writeShared } from "../SseConnection.ts"
+import { sseBytes } from "../SseFrames.ts"
 import { StreamReads } from "../StreamReads.ts"
 
 /**
@@ -61,7 +62,9 @@ export class Replay extends Context.Service<
         )
         const readPage = (afterSeq: number) =>
           read(inTurn(events.page(runId, { afterSeq, types: [] }, limits.batchSize)))
-        return Stream.fromPull(Effect.succeed(yield* follow(state, replaySource(readPage, shutdown.begun), connection)))
+        const source = replaySource(readPage, shutdown.begun)
+        const deliveries = Stream.fromPull(Effect.succeed(yield* follow(state, source, writeShared(connection))))
+        return Stream.map(deliveries, sseBytes)
       })
 
       const open = (runId: RunId, query: ReplayStreamQuery, connection: SseConnection = detachedConnection) =>
@@ -82,7 +85,10 @@ export const replaySource = <E>(
   wakeup: new Wakeup(),
   take: () => undefined,
   read: ({ index, seq }) =>
-    Effect.map(readPage(seq), ({ events }): Input => ({ _tag: "Page", frames: [], events, seq, index, isLast: false })),
+    Effect.map(
+      readPage(seq),
+      ({ events }): Input => ({ _tag: "Page", deliveries: [], events, seq, index, isLast: false })
+    ),
   audience: () => 1,
   ended
 })

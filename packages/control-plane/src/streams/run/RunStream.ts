@@ -12,17 +12,19 @@ import { LiveEvents } from "../../event-log/subscribe/LiveEvents.ts"
 import type { Subscription } from "../../event-log/subscribe/Subscription.ts"
 import { isUnreadArchive } from "../../platform/ArchiveUnread.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
-import { type FollowerSource, follow, retried } from "../FollowerLoop.ts"
+import { type Delivery, eventsDelivery } from "../Delivery.ts"
+import { type FollowerSource, follow, neverReady, retried, type TrySend } from "../FollowerLoop.ts"
 import { type Input, openRun, type RunOptions, type State } from "../FollowerState.ts"
-import { detachedConnection, pageFrames, retryHint, type SseConnection } from "../SseConnection.ts"
+import { detachedConnection, retryHint, type SseConnection, writeShared } from "../SseConnection.ts"
+import { sseBytes } from "../SseFrames.ts"
 import { type RunReads, retries, StreamReads } from "../StreamReads.ts"
 
 /** Events of a page, and fewer when they are large. */
 export const BACKFILL_PAGE = 500
 
 /**
- * The SSE frames of runs as bytes (docs/reference/streams.md#stream-end). A stream ends with its run, on shutdown, or
- * with its client.
+ * The streams of runs, typed and as the bytes of SSE (docs/reference/streams.md#stream-end). A stream ends with its
+ * run, on shutdown, or with its client.
  */
 export class RunStream extends Context.Service<
   RunStream,
@@ -37,6 +39,12 @@ export class RunStream extends Context.Service<
       options: RunOptions,
       connection?: SseConnection
     ) => Effect.Effect<Stream.Stream<Uint8Array, RunGone>, RunGone | SqlError, Scope.Scope>
+    /** The same stream before its encoding, whole: for an encoder of another protocol, which flushes the headers. */
+    readonly deliveries: (
+      runId: RunId,
+      options: RunOptions,
+      connection: SseConnection
+    ) => Effect.Effect<Stream.Stream<Delivery, RunGone>, RunGone | SqlError, Scope.Scope>
   }
 >()("runplane/control-plane/RunStream") {
   static readonly layer = Layer.effect(
@@ -46,7 +54,12 @@ export class RunStream extends Context.Service<
       const live = yield* LiveEvents
       const shutdown = yield* Shutdown
 
-      const frames = Effect.fnUntraced(function* (runId: RunId, options: RunOptions, connection: SseConnection) {
+      const followRun = Effect.fnUntraced(function* (
+        runId: RunId,
+        options: RunOptions,
+        connection: SseConnection,
+        trySend: TrySend
+      ) {
         // Subscribed before the state is read, so that no event falls between the two.
         const subscription = yield* live.subscribe(runId)
         const read = readFor(connection)
@@ -67,16 +80,17 @@ export class RunStream extends Context.Service<
           events: { slice: (...of) => read(events.slice(...of)) },
           states: { current: (...of) => read(states.current(...of)), head: (...of) => read(states.head(...of)) }
         }
-        return Stream.fromPull(
-          Effect.succeed(yield* follow(state, runSource(runId, subscription, reads, shutdown.begun), connection))
-        )
+        const source = runSource(runId, subscription, reads, shutdown.begun)
+        return Stream.fromPull(Effect.succeed(yield* follow(state, source, trySend)))
       })
 
       const open = (runId: RunId, options: RunOptions, connection: SseConnection = detachedConnection) =>
-        Effect.map(frames(runId, options, connection), (stream) =>
-          Stream.concat(Stream.onStart(stream, connection.flushHeaders), retryHint(shutdown))
+        Effect.map(followRun(runId, options, connection, writeShared(connection)), (stream) =>
+          Stream.concat(Stream.onStart(Stream.map(stream, sseBytes), connection.flushHeaders), retryHint(shutdown))
         )
-      return RunStream.of({ open })
+      const deliveries = (runId: RunId, options: RunOptions, connection: SseConnection) =>
+        followRun(runId, options, connection, neverReady)
+      return RunStream.of({ open, deliveries })
     })
   )
 }
@@ -93,7 +107,7 @@ export const runSource = (
     const last = page.events.at(-1)
     const input: Input = {
       _tag: "Page",
-      frames: last === undefined ? [] : [pageFrames(page)],
+      deliveries: last === undefined ? [] : [eventsDelivery(page.events)],
       seq: last?.seq ?? seq,
       index: last?.index ?? index,
       isLast: page.isLast

@@ -10,7 +10,7 @@ import {
   SUBSCRIBER_CHARACTERS,
   type Subscription
 } from "../../../src/event-log/subscribe/Subscription.ts"
-import { batchFrames, batchSnapshot } from "../../../src/streams/SseConnection.ts"
+import { batchFrames, sseBytes } from "../../../src/streams/SseFrames.ts"
 
 const runId = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
@@ -105,7 +105,10 @@ describe("many subscribers of one run", () => {
       )
       assert.isTrue(received.changed)
       assert.strictEqual(text(batchFrames(received).bytes), [2, 3, 4].map((at) => frameOf(at)).join(""))
-      assert.strictEqual(text(batchSnapshot(received)), 'event: snapshot\ndata: {"state":4}\n\n')
+      assert.strictEqual(
+        text(sseBytes({ _tag: "Snapshot", state: received.state })),
+        'event: snapshot\ndata: {"state":4}\n\n'
+      )
       yield* TestClock.adjust(PAUSE_MS)
       live.publish([batchOf(5)])
       assert.strictEqual((yield* take).lastIndex, 5)

@@ -10,7 +10,8 @@ import { openLog } from "../../../src/streams/FollowerState.ts"
 import { logSource } from "../../../src/streams/log/LogStream.ts"
 import { type BufferedFrames, RingBuffer } from "../../../src/streams/log/RingBuffer.ts"
 import { SharedFrames } from "../../../src/streams/SharedFrames.ts"
-import { detachedConnection, type SseConnection } from "../../../src/streams/SseConnection.ts"
+import { detachedConnection, type SseConnection, writeShared } from "../../../src/streams/SseConnection.ts"
+import { sseBytes } from "../../../src/streams/SseFrames.ts"
 
 const event = (seq: number) => ({ seq, index: seq, json: `{"seq":${seq}}` })
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
@@ -39,8 +40,12 @@ const opened = Effect.fnUntraced(function* (afterSeq: number, of: Opening = {}) 
       return pages[reads.length - 1] ?? { upTo: after, frames: [] }
     })
   const state = openLog({ afterSeq, heartbeatMs: HEARTBEAT_MS }, 0, 0)
-  const next = yield* follow(state, logSource({ buffer, wakeup, readPage }, Deferred.await(over)), connection)
-  const ids = Effect.map(next, (frames) => idsIn(Buffer.concat(frames)))
+  const next = yield* follow(
+    state,
+    logSource({ buffer, wakeup, readPage }, Deferred.await(over)),
+    writeShared(connection)
+  )
+  const ids = Effect.map(next, (deliveries) => idsIn(Buffer.concat(deliveries.map(sseBytes))))
   const push = (upTo: number, ...seqs: ReadonlyArray<number>) => {
     buffer.push(upTo, seqs.map(event), NO_LIMIT)
     if (!wakeup.offer(undefined)) wakeup.wake()

@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { RingBuffer } from "../../../src/streams/log/RingBuffer.ts"
 import type { SharedFrames } from "../../../src/streams/SharedFrames.ts"
-import { canonicalEventFrame } from "../../../src/streams/SseConnection.ts"
+import { canonicalEventFrame } from "../../../src/streams/SseFrames.ts"
 
 const event = (seq: number, characters = 10) => ({ seq, index: seq, json: JSON.stringify("x".repeat(characters)) })
 const textOf = (frames: ReadonlyArray<SharedFrames>) => Buffer.concat(frames.map(({ bytes }) => bytes)).toString("utf8")

@@ -4,10 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import type { StoredEvent } from "../../../src/event-log/EventRepository.ts"
-import { follow } from "../../../src/streams/FollowerLoop.ts"
+import { follow, neverReady } from "../../../src/streams/FollowerLoop.ts"
 import { openReplay, type ReplayTarget } from "../../../src/streams/FollowerState.ts"
 import { replaySource } from "../../../src/streams/replay/Replay.ts"
-import { detachedConnection } from "../../../src/streams/SseConnection.ts"
 import { MEMORY_RUN } from "../MemoryLog.ts"
 import { bytesOf } from "../run/OpenFollower.ts"
 
@@ -42,7 +41,7 @@ const replay = (log: ReadonlyArray<StoredEvent>, options: Partial<typeof whole>)
   }
   const run = Effect.gen(function* () {
     const source = replaySource(readPage, Effect.never)
-    const next = bytesOf(yield* follow(openReplay(target, fromSeq), source, detachedConnection))
+    const next = bytesOf(yield* follow(openReplay(target, fromSeq), source, neverReady))
     for (let bytes = yield* next; bytes !== undefined; bytes = yield* next) {
       const at = yield* Clock.currentTimeMillis
       const text = Buffer.from(bytes).toString()

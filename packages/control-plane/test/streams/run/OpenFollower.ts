@@ -1,10 +1,11 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { type FollowerSource, follow, type NextFrames } from "../../../src/streams/FollowerLoop.ts"
+import { type FollowerSource, follow, type NextDeliveries } from "../../../src/streams/FollowerLoop.ts"
 import { openRun, type RunOptions } from "../../../src/streams/FollowerState.ts"
 import { runSource } from "../../../src/streams/run/RunStream.ts"
-import { detachedConnection, type SseConnection } from "../../../src/streams/SseConnection.ts"
+import { detachedConnection, type SseConnection, writeShared } from "../../../src/streams/SseConnection.ts"
+import { sseBytes } from "../../../src/streams/SseFrames.ts"
 import { MEMORY_RUN, type MemoryLog } from "../MemoryLog.ts"
 
 export const options: RunOptions = {
@@ -21,9 +22,12 @@ interface Over extends Partial<RunOptions> {
 }
 
 /** The bytes of one read; undefined at the end of the stream. */
-export const bytesOf = <E>(next: NextFrames<E>) =>
+export const bytesOf = <E>(next: NextDeliveries<E>) =>
   next.pipe(
-    Effect.map((frames): Uint8Array | undefined => (frames.length === 1 ? frames[0] : Buffer.concat(frames))),
+    Effect.map((deliveries): Uint8Array | undefined => {
+      const frames = deliveries.map(sseBytes)
+      return frames.length === 1 ? frames[0] : Buffer.concat(frames)
+    }),
     Effect.catchIf(Cause.isDone, () => Effect.undefined)
   )
 
@@ -39,7 +43,7 @@ export const openFollower = Effect.fnUntraced(function* (log: MemoryLog, over: O
     { events: log.repository, states: log.states },
     ended
   )
-  return { next: bytesOf(yield* follow(state, source, connection)), publish }
+  return { next: bytesOf(yield* follow(state, source, writeShared(connection))), publish }
 })
 
 export interface Frame {

@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { BACKFILL_PAGE } from "../../../src/streams/run/RunStream.ts"
-import { batchFrames } from "../../../src/streams/SseConnection.ts"
+import { batchFrames } from "../../../src/streams/SseFrames.ts"
 import { MemoryLog } from "../MemoryLog.ts"
 import { collect, eventIndexes, type Frame, framesOf, openFollower, snapshotIndexes } from "./OpenFollower.ts"
 

@@ -1,6 +1,6 @@
 import { mayCommit } from "../../policies/Evaluation.ts"
 import type { SessionTerms } from "../../policies/SessionRecord.ts"
-import { type Phrase, phrase } from "../Phrase.ts"
+import { type Phrase, phrase } from "../../values/Phrase.ts"
 
 /** Whether the policy lets the sender of the commitment commit, in words. */
 export const authorityText = (by: string, terms: SessionTerms): Phrase => {

@@ -1,10 +1,10 @@
-import { type Mark, storyTime } from "@runplane/domain"
+import { type Mark, narrativeTime, phraseText } from "@runplane/domain"
 import { memo } from "react"
 import { Avatar, Chip, toneText, UserText } from "../../../ui/basics.tsx"
 import { CostText } from "../../../ui/CostText.tsx"
 import { MarkLines } from "../../../ui/marks/MarkChip.tsx"
 import { compact, cut, duration, exactTime, percent } from "../../../view/format/Format.ts"
-import type { StoryItem } from "../../../view/run/Story.ts"
+import { type NarrativeItem, subjectOf } from "../../../view/run/Narrative.ts"
 
 interface MarkedEventProps {
   readonly index: number
@@ -14,7 +14,7 @@ interface MarkedEventProps {
   readonly marks: ReadonlyArray<Mark> | undefined
 }
 
-/** A marked event that is not a message of the story. */
+/** A marked event that is not a message of the narrative. */
 export const MarkedEvent = ({ index, isSelected, marks, onSelect, type }: MarkedEventProps) => (
   <li
     data-index={index}
@@ -37,8 +37,8 @@ export const MarkedEvent = ({ index, isSelected, marks, onSelect, type }: Marked
 )
 
 interface ItemProps {
-  readonly item: StoryItem
-  /** The zero of the story, Unix milliseconds. */
+  readonly item: NarrativeItem
+  /** The zero of the narrative, Unix milliseconds. */
   readonly begin: number
   readonly participant: number
   readonly isSelected: boolean
@@ -46,10 +46,11 @@ interface ItemProps {
   readonly marks: ReadonlyArray<Mark> | undefined
 }
 
-/** A message of the story, or a change of the run. */
+/** A message of the narrative, or a change of the run. */
 export const Item = memo(({ begin, isSelected, item, marks, onSelect, participant }: ItemProps) => {
   const at = Date.parse(item.at)
-  const isOurs = item.who === ""
+  const subject = subjectOf(item)
+  const isOurs = subject !== undefined
   return (
     <li
       data-index={item.index}
@@ -67,7 +68,7 @@ export const Item = memo(({ begin, isSelected, item, marks, onSelect, participan
           onSelect(item.index)
         }}
       >
-        +{duration(storyTime(begin, item.at))}
+        +{duration(narrativeTime(begin, item.at))}
         <span className="sr-only">, select event {item.index}</span>
       </button>
       {isOurs ? (
@@ -80,14 +81,18 @@ export const Item = memo(({ begin, isSelected, item, marks, onSelect, participan
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-baseline gap-x-1.5">
           {isOurs ? null : <UserText text={item.who} className="font-semibold" />}
-          <span className={isOurs ? `font-medium ${toneText[item.tone]}` : "text-soft"}>{item.verb}</span>
+          <span className={isOurs ? `font-medium ${toneText[item.tone]}` : "text-soft"}>
+            {isOurs ? `${subject} ${item.verb}` : item.verb}
+          </span>
           {item.object === undefined ? null : (
             <UserText
               text={item.object}
               className={`font-semibold ${item.tone === "calm" ? "" : toneText[item.tone]}`}
             />
           )}
-          {item.about === undefined ? null : <UserText text={item.about} className="text-soft" />}
+          {item.detail === undefined ? null : <UserText text={`(${phraseText(item.detail)})`} className="text-soft" />}
+          {item.about === undefined ? null : <UserText text={phraseText(item.about)} className="text-soft" />}
+          {item.note === undefined ? null : <UserText text={phraseText(item.note)} className="text-soft" />}
           {item.confidence === undefined ? null : <Confidence value={item.confidence} />}
           {item.isJoined ? <Chip tone="accent">from OpenTelemetry</Chip> : null}
           {item.changedFrom === undefined ? null : <Chip tone="warn">changed from {item.changedFrom}</Chip>}

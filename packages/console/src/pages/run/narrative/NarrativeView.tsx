@@ -1,4 +1,4 @@
-import { isTerminal, storyBegin } from "@runplane/domain"
+import { isTerminal, narrativeBegin } from "@runplane/domain"
 import { ArrowDown, Printer } from "lucide-react"
 import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { flushSync } from "react-dom"
@@ -9,41 +9,41 @@ import { lazily } from "../../../ui/lazily.ts"
 import { useMarksHere } from "../../../ui/marks/MarksHere.ts"
 import { useFollow } from "../../../ui/useFollow.ts"
 import { counted, whole } from "../../../view/format/Format.ts"
+import { growingNarrative, narrativeLength } from "../../../view/run/Narrative.ts"
+import { narrativeRows } from "../../../view/run/NarrativeRows.ts"
 import { hasRuntime, runFacts } from "../../../view/run/RunFacts.ts"
-import { growingStory, storyLength } from "../../../view/run/Story.ts"
-import { storyRows } from "../../../view/run/StoryMarks.ts"
+import { Item, MarkedEvent } from "./NarrativeItems.tsx"
+import { RecordButton } from "./RecordButton.tsx"
 import type { RunPageState } from "../RunParams.ts"
 import type { ShownRun } from "../useShown.ts"
-import { RecordButton } from "./RecordButton.tsx"
-import { Item, MarkedEvent } from "./StoryRows.tsx"
 
 const WhyCard = lazily(() => import("../decision/WhyCard.tsx"))
 
-/** Items of the story that are drawn at first, the latest ones, and that a click adds. */
+/** Items of the narrative that are drawn at first, the latest ones, and that a click adds. */
 const FIRST = 60
 const MORE = 200
 /** Items while the index moves or a long run is loading: one screen, so that a frame draws no more. */
 const MOVING = 12
 const SETTLED_MS = 250
 
-interface StoryViewProps {
+interface NarrativeViewProps {
   readonly page: Pick<RunPageState, "event">
   readonly set: (patch: Pick<RunPageState, "event">) => void
   readonly shown: ShownRun
 }
 
 /** The question, the messages of the participants with their marks, and the explanation of the decision. */
-export default function StoryView({ page, set, shown }: StoryViewProps) {
+export default function NarrativeView({ page, set, shown }: NarrativeViewProps) {
   const isIngested = !hasRuntime(shown.run)
-  // Of all events, so that another index needs no other story.
-  const [storyUpTo] = useState(growingStory)
-  const story = useMemo(() => storyUpTo(shown.all, isIngested), [storyUpTo, shown.all, isIngested])
+  // Of all events, so that another index needs no other narrative.
+  const [narrativeUpTo] = useState(growingNarrative)
+  const narrative = useMemo(() => narrativeUpTo(shown.all, isIngested), [narrativeUpTo, shown.all, isIngested])
   const last = shown.start + shown.events.length
-  const items = useMemo(() => story.slice(0, storyLength(story, last)), [story, last])
-  // The explanation takes longer than the story: it waits until the index has not changed for a moment.
+  const items = useMemo(() => narrative.slice(0, narrativeLength(narrative, last)), [narrative, last])
+  // The explanation takes longer than the narrative: it waits until the index has not changed for a moment.
   const settled = useSettled(shown, SETTLED_MS)
   const [most, setMost] = useState(FIRST)
-  const begin = storyBegin(shown.run)
+  const begin = narrativeBegin(shown.run)
   // The state has the begin of a long one.
   const question =
     items.find(({ kind }) => kind === "opening")?.words ?? runFacts(shown.run, shown.state.run.intent).intent
@@ -51,9 +51,14 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
   const isMoving = !isNow && settled !== shown
   const marks = useMarksHere()?.placed
   const rows = useMemo(() => {
-    if (!isWhole) return storyRows(items.slice(0, MOVING), [], MOVING, 0)
-    if (isMoving) return storyRows(items, [], MOVING, 0)
-    return storyRows(items, [...(marks?.indexes ?? []), ...(page.event === undefined ? [] : [page.event])], most, last)
+    if (!isWhole) return narrativeRows(items.slice(0, MOVING), [], MOVING, 0)
+    if (isMoving) return narrativeRows(items, [], MOVING, 0)
+    return narrativeRows(
+      items,
+      [...(marks?.indexes ?? []), ...(page.event === undefined ? [] : [page.event])],
+      most,
+      last
+    )
   }, [isWhole, isMoving, items, marks, page.event, most, last])
   const isLive = isNow && !isTerminal(shown.run.status)
   const select = useCallback((index: number) => set({ event: index }), [set])
@@ -149,7 +154,7 @@ const useSelectedInSight = (scroller: HTMLElement | null, event: number | undefi
   }, [scroller, event])
 }
 
-/** Draws more of the story before the browser prints it. */
+/** Draws more of the narrative before the browser prints it. */
 const useWholePrint = (more: () => void): void => {
   const latest = useLatest(more)
   useEffect(() => {

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestConsole from "effect/testing/TestConsole"
 import { plainText } from "../../src/narrative/PlainText.ts"
-import { makeEventPrinter, narrate, styleFor } from "../../src/narrative/Story.ts"
+import { lineOf, makeEventPrinter, styleFor } from "../../src/narrative/Story.ts"
 
 const runId = Schema.decodeUnknownSync(RunId)("3fa85f64-5717-4562-b3fc-2c963f66afa6")
 
@@ -21,8 +21,8 @@ const event = (type: CanonicalEventType, data: JsonObject) =>
     { id: "e1", runId, seq: 1, index: 1 }
   )
 
-const lineOf = (type: CanonicalEventType, data: JsonObject) => {
-  const line = narrate(event(type, data))
+const printed = (type: CanonicalEventType, data: JsonObject) => {
+  const line = lineOf(event(type, data))
   return line === undefined ? undefined : `${line.who} ${line.what}`
 }
 
@@ -39,7 +39,7 @@ const receipt = (report: JsonObject) => ({
 
 describe("the story of a run", () => {
   it.each([
-    ["run.created", {}, "run created, waiting for its session"],
+    ["run.created", {}, "run is created, waiting for its session"],
     [
       "session.bound",
       { initiator: "lead", participants: ["lead", "one"], policyVersion: "policy.default" },
@@ -53,7 +53,7 @@ describe("the story of a run", () => {
     [
       "proposal.updated",
       message("one", "Evaluation", { recommendation: "APPROVE", confidence: 0.9, reason: "safe" }),
-      "one evaluates APPROVE with confidence 0.9: safe"
+      "one recommends APPROVE with confidence 0.9: safe"
     ],
     ["proposal.updated", message("one", "Objection", { severity: "critical" }), "one objects (critical)"],
     [
@@ -67,8 +67,8 @@ describe("the story of a run", () => {
       "run has no verified receipt of its decision: the runtime has no receipt: NOT_FOUND"
     ],
     ["proposal.updated", message("one", "Vote", { vote: "REJECT", reason: "cold" }), "one votes REJECT: cold"],
-    ["proposal.updated", message("one", "Novelty", { reason: "why" }), "one answers Novelty: why"],
-    ["proposal.updated", message("one", "constructor", {}), "one answers constructor"],
+    ["proposal.updated", message("one", "Novelty", { reason: "why" }), "one sends Novelty: why"],
+    ["proposal.updated", message("one", "constructor", {}), "one sends constructor"],
     [
       "proposal.created",
       message("lead", "ApprovalRequest", { action: "deploy", requiredApprovals: 3, summary: "to all" }),
@@ -84,78 +84,74 @@ describe("the story of a run", () => {
     [
       "proposal.created",
       message("one", "CounterProposal", { summary: "40 at EUR 7,000" }),
-      "one counters: 40 at EUR 7,000"
+      "one makes a counter-proposal: 40 at EUR 7,000"
     ],
     ["proposal.updated", message("one", "Accept", { reason: "fair" }), "one accepts the offer: fair"],
     [
       "proposal.updated",
       message("one", "Reject", { terminal: true, reason: "too dear" }),
-      "one rejects for good: too dear"
+      "one rejects the offer for good: too dear"
     ],
-    ["proposal.updated", message("one", "Withdraw", {}), "one withdraws an offer"],
+    ["proposal.updated", message("one", "Withdraw", {}), "one withdraws the offer"],
     [
       "proposal.created",
       message("lead", "TaskRequest", { title: "erase", requestedAssignee: "one" }),
-      "lead requests a task from one: erase"
+      "lead requests the task erase from one"
     ],
-    ["proposal.updated", message("one", "TaskAccept", {}), "one takes the task"],
+    ["proposal.updated", message("one", "TaskAccept", {}), "one accepts the task"],
     [
       "proposal.updated",
       message("one", "TaskUpdate", { progress: 0.5, message: "half" }),
-      "one works on it (50%): half"
+      "one works on the task (50 %): half"
     ],
     ["proposal.updated", message("one", "TaskComplete", { summary: "all" }), "one completes the task: all"],
     [
       "proposal.updated",
       message("one", "TaskFail", { errorCode: "HOLD", reason: "no" }),
-      "one gives the task up (HOLD): no"
+      "one fails the task (HOLD): no"
     ],
     [
       "proposal.created",
       message("lead", "HandoffOffer", { scope: "the case", targetParticipant: "one", reason: "billing" }),
       "lead offers the case to one: billing"
     ],
-    ["proposal.updated", message("lead", "HandoffContext", {}), "lead passes on what is known"],
-    [
-      "proposal.updated",
-      message("one", "HandoffAccept", { implicit: true }),
-      "one accepts the handoff by not answering"
-    ],
+    ["proposal.updated", message("lead", "HandoffContext", {}), "lead sends context"],
+    ["proposal.updated", message("one", "HandoffAccept", { implicit: true }), "one accepts the handoff by time-out"],
     ["proposal.updated", message("one", "HandoffDecline", { reason: "full" }), "one declines the handoff: full"],
     ["signal.emitted", message("one", "Signal", { signalType: "standby_cold" }), "one signals standby_cold"],
     [
       "llm.call.completed",
       message("one", "Signal", { model: "m1", promptTokens: 12, completionTokens: 3 }),
-      "one used m1, 12 + 3 tokens"
+      "one uses m1, 12 + 3 tokens"
     ],
     [
       "llm.call.completed",
       message("one", "Signal", { model: "m1", usage: "missing" }),
-      "one used m1, tokens not stated"
+      "one uses m1, tokens not stated"
     ],
     [
       "llm.call.completed",
       message("one", "Signal", { model: "m1", promptTokens: 10, completionTokens: 5, totalTokens: 115 }),
-      "one used m1, 115 tokens"
+      "one uses m1, 115 tokens"
     ],
     [
       "decision.finalized",
       message("lead", "Commitment", { action: "decision.selected", outcome_positive: true, reason: "3 of 3" }),
       "lead commits decision.selected (positive): 3 of 3"
     ],
-    ["run.failed", { error: "time is up" }, "run failed: time is up"],
-    ["run.cancelled", { reason: "no longer needed" }, "run cancelled: no longer needed"],
-    ["session.stream.opened", { status: "reconnecting" }, "run stream reconnecting"]
+    ["run.failed", { error: "time is up" }, "run fails: time is up"],
+    ["run.cancelled", { reason: "no longer needed" }, "run is cancelled: no longer needed"],
+    ["session.stream.opened", { status: "reconnecting" }, "run reconnects to its session"]
   ] satisfies ReadonlyArray<[CanonicalEventType, JsonObject, string]>)("shows %s with %o", (type, data, line) => {
-    assert.strictEqual(lineOf(type, data), line)
+    assert.strictEqual(printed(type, data), line)
   })
 
   it("leaves out receipts, percentages and what other lines repeat", () => {
-    assert.isUndefined(lineOf("artifact.created", receipt({ verified: true, signed: true })))
-    assert.isUndefined(lineOf("message.received", message("one", "Vote", {})))
-    assert.isUndefined(lineOf("progress.reported", message("one", "Progress", { percentage: 50 })))
-    assert.isUndefined(lineOf("signal.emitted", message("one", "Signal", { signalType: "llm.call.completed" })))
-    assert.isUndefined(lineOf("session.stream.opened", { status: "opened" }))
+    assert.isUndefined(printed("artifact.created", receipt({ verified: true, signed: true })))
+    assert.isUndefined(printed("message.received", message("one", "Vote", {})))
+    assert.isUndefined(printed("progress.reported", message("one", "Progress", { percentage: 50 })))
+    assert.isUndefined(printed("signal.emitted", message("one", "Signal", { signalType: "llm.call.completed" })))
+    assert.isUndefined(printed("session.stream.opened", { status: "opened" }))
   })
 
   it.effect("names the proposal of an answer as soon as there are two", () =>
@@ -184,20 +180,20 @@ describe("the story of a run", () => {
   it("survives events of every type with data of any form", () => {
     for (const type of CANONICAL_EVENT_TYPES) {
       for (const data of [{}, { sender: 7, decodedPayload: "text" }, { decodedPayload: { option: [1], vote: {} } }]) {
-        const line = narrate(event(type, data))
+        const line = lineOf(event(type, data))
         if (line !== undefined) assert.notInclude(`${line.who} ${line.what}`, "undefined")
       }
     }
   })
 
   it("lets no sender write on the terminal of a reader", () => {
-    const line = narrate(event("proposal.updated", message("\u001b[2Jone", "Vote", { vote: "\r\nfake line\u0007" })))
+    const line = lineOf(event("proposal.updated", message("\u001b[2Jone", "Vote", { vote: "\r\nfake line\u0007" })))
     assert.deepStrictEqual(line, { who: "[2Jone", what: "votes fake line", weight: "normal" })
     assert.strictEqual(plainText("a\u202eb\u2028c"), "a b c")
   })
 
   it("cuts reasons that are longer than a line", () => {
-    const line = lineOf("proposal.updated", message("one", "Vote", { vote: "APPROVE", reason: "x".repeat(500) }))
+    const line = printed("proposal.updated", message("one", "Vote", { vote: "APPROVE", reason: "x".repeat(500) }))
     assert.isBelow(line?.length ?? 0, 150)
   })
 })
@@ -213,7 +209,7 @@ describe("the times of a story", () => {
     { ...event("proposal.created", message("lead", "Proposal", { option: "go" })), ts: at(-950) },
     { ...event("run.completed", {}), ts: at(200) }
   ]
-  const printed = (metadata: JsonObject) =>
+  const linesOf = (metadata: JsonObject) =>
     Effect.gen(function* () {
       const print = makeEventPrinter(styleFor({}, {}), { createdAt: at(0), metadata })
       yield* Effect.forEach(events, print)
@@ -222,23 +218,23 @@ describe("the times of a story", () => {
 
   it.effect("begin with the creation of a run, and are never negative", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* printed({}), [
-        "0.0 s run created, waiting for its session",
+      assert.deepStrictEqual(yield* linesOf({}), [
+        "0.0 s run is created, waiting for its session",
         "0.0 s lead signals ready",
-        "0.0 s lead opens the session for 1 participants, under p",
+        "0.0 s lead opens the session for 1 participant, under p",
         "0.0 s lead proposes go",
-        "0.2 s run completed"
+        "0.2 s run is completed"
       ])
     })
   )
 
   it.effect("begin with the discovery of a session, which is open by then", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* printed({ discoveredAt: at(-1_000) }), [
-        "0.0 s lead opens the session for 1 participants, under p",
+      assert.deepStrictEqual(yield* linesOf({ discoveredAt: at(-1_000) }), [
+        "0.0 s lead opens the session for 1 participant, under p",
         "0.2 s lead signals ready",
         "0.1 s lead proposes go",
-        "1.2 s run completed"
+        "1.2 s run is completed"
       ])
     })
   )
@@ -250,7 +246,7 @@ describe("the times of a story", () => {
       for (const one of events.slice(0, 2)) yield* print(one)
       yield* print(failed)
       const lines = (yield* TestConsole.logLines).map((line) => String(line).replaceAll(/ +/g, " ").trim())
-      assert.deepStrictEqual(lines, ["0.2 s lead signals ready", "1.5 s run failed: away"])
+      assert.deepStrictEqual(lines, ["0.2 s lead signals ready", "1.5 s run fails: away"])
     })
   )
 })

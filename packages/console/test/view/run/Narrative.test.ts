@@ -1,38 +1,39 @@
 import { assert, describe, it } from "@effect/vitest"
+import { phraseText } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { countTypes, type EventFilter, filterEvents, gistOf, whoOf } from "../../../src/view/events/Events.ts"
 import { byParticipant, callsOf, spendingBy } from "../../../src/view/format/Cost.ts"
-import { followsAfter } from "../../../src/view/lists/Follow.ts"
 import { proposalsOf } from "../../../src/view/run/Decision.ts"
+import { countTypes, type EventFilter, filterEvents, gistOf, whoOf } from "../../../src/view/events/Events.ts"
+import { followsAfter } from "../../../src/view/lists/Follow.ts"
 import { keyEventOf } from "../../../src/view/run/KeyEvents.ts"
 import { laneEventsOf } from "../../../src/view/run/Lanes.ts"
-import { growingStory, storyLength, storyOf } from "../../../src/view/run/Story.ts"
+import { growingNarrative, narrativeLength, narrativeOf } from "../../../src/view/run/Narrative.ts"
 import { densityOf, timeScale } from "../../../src/view/run/Strip.ts"
 import { DECISION, eventsOf, said } from "../../support.ts"
 
 const decision = eventsOf(DECISION)
 
-describe("the story of a run", () => {
+describe("the narrative of a run", () => {
   it("has the question, the messages and the end", () => {
     assert.deepStrictEqual(
-      storyOf(decision).map(({ index, object, verb, who }) => [index, who, verb, object ?? ""]),
+      narrativeOf(decision).map(({ index, object, verb, who }) => [index, who, verb, object ?? ""]),
       [
         [2, "lead", "opens the session", ""],
         [3, "lead", "proposes", "go"],
         [5, "ana", "recommends", "APPROVE"],
         [6, "ana", "votes", "REJECT"],
-        [7, "bob", "objects (high)", ""],
+        [7, "bob", "objects", ""],
         [8, "ana", "votes", "APPROVE"],
-        [9, "", "The policy refuses a message of an agent", ""],
+        [9, "policy", "refuses a message of an agent", ""],
         [10, "bob", "votes", "APPROVE"],
         [11, "lead", "commits", "decision.selected"],
-        [12, "", "The run is completed", ""]
+        [12, "run", "is completed", ""]
       ]
     )
   })
 
   it("keeps the words of the senders, and what they spent before they spoke", () => {
-    const [opening, , opinion, vote] = storyOf(decision)
+    const [opening, , opinion, vote] = narrativeOf(decision)
     assert.strictEqual(opening?.words, "decide about X")
     assert.strictEqual(opinion?.words, "looks right")
     assert.deepStrictEqual(opinion?.spent, {
@@ -47,7 +48,7 @@ describe("the story of a run", () => {
   })
 
   it("marks a changed mind, but not an opinion that a vote follows", () => {
-    const changed = storyOf(decision).filter(({ changedFrom }) => changedFrom !== undefined)
+    const changed = narrativeOf(decision).filter(({ changedFrom }) => changedFrom !== undefined)
     assert.deepStrictEqual(
       changed.map(({ changedFrom, index }) => [index, changedFrom]),
       [[8, "REJECT"]]
@@ -64,13 +65,13 @@ describe("the story of a run", () => {
     ])
     const about = [undefined, undefined, undefined, "on go", "to hold"]
     assert.deepStrictEqual(
-      storyOf(events).map((one) => one.about),
+      narrativeOf(events).map(({ about }) => about && phraseText(about)),
       about
     )
-    const grows = growingStory()
+    const grows = growingNarrative()
     grows(events.slice(0, 3), false)
     assert.deepStrictEqual(
-      grows(events, false).map((one) => one.about),
+      grows(events, false).map(({ about }) => about && phraseText(about)),
       about
     )
   })
@@ -83,15 +84,15 @@ describe("the story of a run", () => {
       said("proposal.updated", "Vote", "ana", { proposalId: `p${at % 1_100}`, vote: "APPROVE" })
     )
     const events = eventsOf([...proposals, ...answers])
-    const story = storyOf(events)
-    assert.strictEqual(story.at(1_100)?.about, "on option 0")
-    assert.strictEqual(story.at(1_100 + 1_050)?.about, "on p1050")
+    const narrative = narrativeOf(events)
+    assert.strictEqual(phraseText(narrative.at(1_100)?.about ?? []), "on option 0")
+    assert.strictEqual(phraseText(narrative.at(1_100 + 1_050)?.about ?? []), "on p1050")
   })
 
-  it("is at each index the begin of the whole story", () => {
-    const whole = storyOf(decision)
+  it("is at each index the begin of the whole narrative", () => {
+    const whole = narrativeOf(decision)
     for (let index = 0; index <= decision.length + 1; index++) {
-      assert.deepStrictEqual(whole.slice(0, storyLength(whole, index)), storyOf(decision.slice(0, index)))
+      assert.deepStrictEqual(whole.slice(0, narrativeLength(whole, index)), narrativeOf(decision.slice(0, index)))
     }
   })
 
@@ -102,8 +103,8 @@ describe("the story of a run", () => {
       { type: "of.tomorrow", data: { anything: 1 } }
     ])
     assert.deepStrictEqual(
-      storyOf(events).map(({ verb }) => verb),
-      ["sends constructor", "proposes"]
+      narrativeOf(events).map(({ verb }) => verb),
+      ["sends", "proposes"]
     )
   })
 })
@@ -155,7 +156,7 @@ describe("the list of events", () => {
   it("counts types, and says each event in a line", () => {
     assert.deepStrictEqual(countTypes(decision)[0], ["proposal.updated", 5])
     const line = decision.find(({ type }) => type === "llm.call.completed")
-    assert.strictEqual(line && gistOf(line), "m-1 · 10 + 5 tokens · $0.001")
+    assert.strictEqual(line && gistOf(line), "uses m-1, 10 + 5 tokens · $0.001")
     assert.strictEqual(line && whoOf(line), "ana")
     const [long] = eventsOf([said("decision.finalized", "Commitment", "lead", { action: `a\n${"x".repeat(10_000)}` })])
     assert.isBelow(long === undefined ? 0 : gistOf(long).length, 300)
@@ -237,7 +238,7 @@ describe("what was spent", () => {
   })
 })
 
-describe("the story of received telemetry", () => {
+describe("the narrative of received telemetry", () => {
   const times = { startedAt: "2026-07-01T09:00:01.000Z", endedAt: "2026-07-01T09:00:03.000Z" }
   const telemetry = (type: string, messageType: string, sender: string, data: object, payload: object = {}) => {
     const [event] = eventsOf([
@@ -255,7 +256,13 @@ describe("the story of received telemetry", () => {
     telemetry("message.received", "AgentAnswered", "lead", { to: "user", ok: true }, { output: "ship" })
   ]
   const itemsOf = (isIngested: boolean) =>
-    storyOf(events, isIngested).map(({ isJoined, object, verb, who, words }) => [who, verb, object, words, isJoined])
+    narrativeOf(events, isIngested).map(({ isJoined, object, verb, who, words }) => [
+      who,
+      verb,
+      object,
+      words,
+      isJoined
+    ])
 
   it("has the work that agents give each other, at the times of its spans", () => {
     assert.deepStrictEqual(itemsOf(true), [
@@ -264,7 +271,7 @@ describe("the story of received telemetry", () => {
       ["lead", "makes a handoff to", "sre", undefined, false],
       ["lead", "answers", "user", "ship", false]
     ])
-    const items = storyOf(events, true)
+    const items = narrativeOf(events, true)
     assert.deepStrictEqual([items[0]?.at, items[1]?.at], [times.startedAt, times.endedAt])
     assert.deepInclude(items.at(-1)?.spent, { tokens: 12, calls: 1, models: ["m-1"] })
   })
@@ -275,24 +282,24 @@ describe("the story of received telemetry", () => {
       marked.map(([, verb, object, words]) => [verb, object, words === undefined]),
       [
         ["fails to use", "scan", false],
-        ["calls", "m-1", true],
-        ["calls", "m-2", false]
+        ["uses", "m-1", true],
+        ["uses", "m-2", true]
       ]
     )
   })
 })
 
-describe("the story of a list that grows", () => {
+describe("the narrative of a list that grows", () => {
   const lengths = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: decision.length })))
 
   it.prop("is that of the whole list, whatever it was before", [lengths, Schema.Boolean], ([steps, isIngested]) => {
-    const storyUpTo = growingStory()
+    const narrativeUpTo = growingNarrative()
     for (const length of steps) {
       const events = decision.slice(0, length)
-      assert.deepStrictEqual(storyUpTo(events, isIngested), storyOf(events, isIngested))
+      assert.deepStrictEqual(narrativeUpTo(events, isIngested), narrativeOf(events, isIngested))
     }
     const others = decision.slice(3)
-    assert.deepStrictEqual(storyUpTo(others, isIngested), storyOf(others, isIngested))
+    assert.deepStrictEqual(narrativeUpTo(others, isIngested), narrativeOf(others, isIngested))
   })
 })
 

@@ -2,13 +2,13 @@
 // can be done, and runs the test project "console" with them. Exit code 77: this machine has none; the last line on
 // stderr says so.
 //
-// The headless shell is preferred: the whole browser also draws its own windows, and the tests take twice as long in it.
+// The headless shell is preferred: the whole browser also draws its own windows, and the tests take twice as long.
 import { spawn, spawnSync } from "node:child_process"
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 
 const CANNOT_RUN = 77
-/** The ways to find each program, the best one first: those that are not there are installed before the next is tried. */
+/** The ways to find each program, the best one first: one that is missing is installed before the next is tried. */
 const PROGRAMS = [
   {
     title: "Chromium",
@@ -51,7 +51,8 @@ const install = (name) => {
 const bring = ({ variable, ways }) => {
   if (process.env[variable] !== undefined) return process.env[variable]
   for (const { names, package: name } of ways) {
-    const path = find(names) ?? (install(name), find(names))
+    if (find(names) === undefined) install(name)
+    const path = find(names)
     if (path !== undefined) return path
   }
   return undefined

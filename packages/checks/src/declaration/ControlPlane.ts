@@ -80,17 +80,24 @@ export const controlPlane: FolderTables = {
   },
   "control-plane/src/platform": {
     outbox: { meaning: "notifications to be delivered, in the transaction of what they report", knows: ["postgres"] },
-    deployment: { meaning: "what a deployment chooses: redactor, prices, normaliser", knows: ["ledger"] },
+    deployment: { meaning: "what a deployment chooses: redactor, prices, normaliser", knows: ["Sha256.ts"] },
     audit: {
       meaning: "the audit log, and samples of refused requests",
       knows: ["ledger", "http", "loop", "metrics", "postgres"]
     },
-    ledger: { meaning: "the signed list of all seals and keys", knows: ["loop", "metrics", "postgres"] },
-    http: { meaning: "answers, callers, limits, the client of the runtime", knows: ["postgres", "ArchiveUnread.ts"] },
+    ledger: { meaning: "the signed list of all seals and keys", knows: ["loop", "metrics", "postgres", "Sha256.ts"] },
+    http: {
+      meaning: "answers, list pages, callers, limits, the client of the runtime",
+      knows: ["postgres", "ArchiveUnread.ts"]
+    },
     loop: { meaning: "`forever`, and the names of all loops", knows: ["postgres"] },
     metrics: { meaning: "all metrics of the service", knows: [] },
-    postgres: { meaning: "pool, migrations, list pages, leased rows, search conditions, batched reads, backups", knows: [] },
-    "ArchiveUnread.ts": { meaning: "the error of a file that cannot be read", knows: [] }
+    postgres: {
+      meaning: "pool, migrations, leased rows, expiry, search conditions, batched reads, backups",
+      knows: ["Sha256.ts"]
+    },
+    "ArchiveUnread.ts": { meaning: "the error of a file that cannot be read", knows: [] },
+    "Sha256.ts": { meaning: "SHA-256 as the service writes it", knows: [] }
   },
   "control-plane/src/event-log": {
     append: {

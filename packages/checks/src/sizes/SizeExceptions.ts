@@ -19,7 +19,6 @@ export const LONG_FILES: ReadonlyArray<SizeException> = [
     ["packages/control-plane/test/queries/dashboard/DashboardHttp.integration.test.ts", 405],
     ["packages/control-plane/test/queries/marks/MarkReportsHttp.integration.test.ts", 405],
     ["packages/control-plane/test/queries/query/Search.integration.test.ts", 430],
-    ["packages/domain/test/policies/Evaluation.test.ts", 420],
     ["packages/launcher/test/compile/CompileLaunch.test.ts", 410],
     ["packages/launcher/test/http/LauncherHttp.test.ts", 410]
   ])
@@ -33,7 +32,7 @@ export const LONG_GENERATORS: ReadonlyArray<SizeException> = [
     ["packages/control-plane/src/event-log/append/GroupCommit.ts", 150],
     ["packages/control-plane/src/event-log/append/InsertEvents.ts", 200],
     ["packages/control-plane/src/event-log/runs/RunAdministration.ts", 130],
-    ["packages/control-plane/src/event-log/runs/RunList.ts", 130],
+    ["packages/control-plane/src/queries/runs/RunList.ts", 130],
     ["packages/control-plane/src/event-log/runs/RunRepository.ts", 150],
     ["packages/control-plane/src/event-log/seal/RunSeals.ts", 140],
     ["packages/control-plane/src/features/alerts/AlertClock.ts", 160],
@@ -64,7 +63,6 @@ export const LONG_GENERATORS: ReadonlyArray<SizeException> = [
     ["packages/control-plane/src/queries/decisions/Decisions.ts", 140],
     ["packages/control-plane/src/queries/events/CrossRunEventBlocks.ts", 130],
     ["packages/control-plane/src/queries/events/CrossRunEvents.ts", 130],
-    ["packages/control-plane/src/features/alerts/BudgetAdmission.ts", 130],
     ["packages/control-plane/src/runs/CancelRun.ts", 150],
     ["packages/control-plane/src/streams/log/LogTail.ts", 130],
     ["packages/launcher/src/agents/AgentHost.ts", 170],
@@ -81,18 +79,6 @@ export const LONG_GENERATORS: ReadonlyArray<SizeException> = [
 /** Folders over the bound of files. */
 export const LARGE_FOLDERS: ReadonlyArray<SizeException> = [
   ...each("one page a subject, and an index that lists them", [["docs/reference", 30]]),
-  ...each("to be sorted by subject", [
-    ["packages/api/src/control-plane", 55],
-    ["packages/cli/src/commands", 40],
-    ["packages/console/src/pages/run", 45],
-    ["packages/console/src/ui", 40],
-    ["packages/console/src/view", 75]
-  ]),
-  ...each("one file a fault, a promise or a helper: to be sorted by subject", [
-    ["packages/control-plane/test/faults", 35],
-    ["packages/control-plane/test/features/ingest", 30],
-    ["packages/control-plane/test/support", 30]
-  ]),
   ...each("the edge of both services: to be sorted into edge and answers", [["packages/server/src/http", 30]])
 ]
 
@@ -117,26 +103,6 @@ export const SHARED_NAMES: ReadonlyArray<SharedName> = [
   ]),
   ...named("domain", "a helper of tests with the name of what it makes", ["Summary.ts", "Truth.ts"]),
   ...named("control-plane", "tests of folders with files of one name, or of one kind", ["KillSteps.ts"]),
-  ...named("domain", "tests of folders with files of one name, or of one kind", [
-    "Evaluation.test.ts",
-    "Properties.test.ts",
-    "Policy.test.ts"
-  ]),
-  ...named("stack", "tests of folders with files of one name, or of one kind", ["RealRuntime.runtime.test.ts"]),
-  ...named("agents", "a part of two subjects: to be named by its subject", ["Assessment.ts"]),
-  ...named("bench", "a part of two subjects: to be named by its subject", [
-    "Protocol.ts",
-    "plainServer.ts",
-    "Measures.ts"
-  ]),
-  ...named("console", "a part of two subjects: to be named by its subject", ["Columns.tsx", "Guesses.tsx"]),
-  ...named("domain", "a part of two subjects: to be named by its subject", [
-    "Evaluation.ts",
-    "Telemetry.ts",
-    "Run.ts",
-    "Values.ts",
-    "Graph.ts",
-    "Policy.ts"
-  ]),
-  ...named("launcher", "a part of two subjects: to be named by its subject", ["PolicyFiles.ts"])
+  ...named("domain", "tests of folders with files of one name, or of one kind", ["Properties.test.ts"]),
+  ...named("stack", "tests of folders with files of one name, or of one kind", ["RealRuntime.runtime.test.ts"])
 ]

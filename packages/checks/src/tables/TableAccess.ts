@@ -23,10 +23,10 @@ const EXCEPTIONS: ReadonlyArray<Exception> = [
   { folder: "platform", table: "webhooks", why: "the one INSERT of notifications joins the subscriptions" },
   { folder: "platform", table: "webhook_deliveries", writes: true, why: "the one INSERT of notifications" },
   { folder: "platform", table: "run_seals", why: "the backfill of the ledger" },
+  { folder: "event-log", table: "run_participants", why: "the participants of listed runs" },
   // The tombstone of a run that files may have.
   { folder: "event-log", table: "archive_state", why: "deletion of runs that files may have" },
   // Columns of runs that a command or an observer owns.
-  { folder: "runs", table: "runs", writes: true, why: "tags and archival of a run, which have no event" },
   { folder: "features/ingest", table: "runs", writes: true, why: "the facts of a run that its spans change" },
   { folder: "observe", table: "sessions", writes: true, why: "the session that an observer binds" },
   { folder: "observe", table: "artifacts", writes: true, why: "the trace of a bound session" },

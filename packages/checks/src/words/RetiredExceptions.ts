@@ -15,7 +15,7 @@ const CONTROL_PLANE = "packages/control-plane"
 const LASTING: ReadonlyArray<RetiredException> = [
   ...keep("archived", "a name of the frozen schema", ["migrations/0001_schema.sql"]),
   ...keep("archived", "rows with the flag `archived`", [
-    `${CONTROL_PLANE}/src/admin/retention/ExpiredRows.ts`,
+    `${CONTROL_PLANE}/src/admin/retention/ExpiredRuns.ts`,
     `${CONTROL_PLANE}/src/event-log/runs/RunAdministration.ts`,
     `${CONTROL_PLANE}/src/event-log/runs/RunRow.ts`
   ]),
@@ -28,7 +28,6 @@ const LASTING: ReadonlyArray<RetiredException> = [
   ]),
   ...keep("contribution", "the message Contribute of the multi-round mode", [
     "packages/bench/src/runtime/History.ts",
-    "packages/console/src/",
     `${CONTROL_PLANE}/test/event-log/`,
     `${CONTROL_PLANE}/test/queries/dashboard/`,
     `${CONTROL_PLANE}/test/support/Envelopes.ts`,
@@ -46,17 +45,6 @@ const LASTING: ReadonlyArray<RetiredException> = [
   ]),
   ...keep("inbox", "the icon of an empty list, by the name of its library", ["packages/console/src/ui/States.tsx"]),
   ...keep("insights", "a trigger of the frozen schema", ["migrations/0001_schema.sql"]),
-  ...keep("insights", "the group of endpoints, by its name in the contract", [
-    "packages/cli/",
-    "packages/console/",
-    "packages/mcp/",
-    "packages/server/test/"
-  ]),
-  ...keep("pricing", "the group of endpoints, by its name in the contract", [
-    "packages/cli/",
-    "packages/console/",
-    "packages/server/test/"
-  ]),
   ...keep("seat", "a column of the frozen schema", [`${CONTROL_PLANE}/src/admin/processes/Processes.ts`]),
   ...keep("story", "a tool of MCP, by its name for assistants", [
     "packages/mcp/",
@@ -73,30 +61,21 @@ const PENDING: ReadonlyArray<RetiredException> = [
     `${CONTROL_PLANE}/src/ControlPlane.ts`,
     `${CONTROL_PLANE}/src/features/archive/`,
     `${CONTROL_PLANE}/src/platform/metrics/Metrics.ts`,
-    `${CONTROL_PLANE}/src/queries/insights/`,
+    `${CONTROL_PLANE}/src/queries/exports/`,
     `${CONTROL_PLANE}/test/features/archive/`,
     `${CONTROL_PLANE}/test/support/HttpService.ts`,
     "packages/domain/src/archive/",
-    "packages/domain/test/seal/ArchivedExport.test.ts"
-  ]),
-  ...keep("contribution", "the change of a counter: to be named counter change", [
-    `${CONTROL_PLANE}/src/features/alerts/`,
-    "packages/domain/src/alerts/",
-    "packages/domain/test/alerts/"
+    "packages/domain/test/seals/ArchivedExport.test.ts"
   ]),
   ...keep("contribution", "the statement of a span: to be named statement", [
     "packages/domain/src/otlp/",
-    "packages/domain/test/otlp/",
-    "packages/domain/test/receipts/RecordedReceipts.test.ts"
+    "packages/domain/test/otlp/"
   ]),
-  ...keep("contribution", "the text of a message: to be named message", [
-    "packages/domain/src/index.ts",
-    "packages/domain/src/narrative/"
-  ]),
+  ...keep("contribution", "the text of a message: to be named message", ["packages/domain/src/narrative/"]),
   ...keep("drain", "takes the received spans: to be named process", [
     "packages/bench/src/ingest/",
     `${CONTROL_PLANE}/src/features/ingest/`,
-    `${CONTROL_PLANE}/src/queries/insights/`,
+    `${CONTROL_PLANE}/src/queries/exports/`,
     `${CONTROL_PLANE}/test/faults/`,
     "packages/domain/test/otlp/"
   ]),
@@ -108,28 +87,11 @@ const PENDING: ReadonlyArray<RetiredException> = [
     `${CONTROL_PLANE}/src/features/ingest/`,
     "packages/domain/test/otlp/"
   ]),
-  ...keep("insights", "exports and comparisons: to be named so", [
-    "packages/api/src/control-plane/",
-    "packages/checks/src/declaration/ControlPlane.ts",
-    `${CONTROL_PLANE}/src/http/Server.ts`,
-    `${CONTROL_PLANE}/src/queries/`,
-    `${CONTROL_PLANE}/test/queries/`
-  ]),
   ...keep("place", "sorts marks under the parts of a run: to be named assign", ["packages/console/"]),
-  ...keep("pricing", "to be named prices", [
-    "packages/api/src/control-plane/",
-    "packages/checks/src/declaration/",
-    `${CONTROL_PLANE}/src/SettingsCheck.ts`,
-    `${CONTROL_PLANE}/src/http/Server.ts`,
-    `${CONTROL_PLANE}/src/queries/pricing/`,
-    `${CONTROL_PLANE}/test/queries/pricing/`,
-    `${CONTROL_PLANE}/test/settings/`
-  ]),
   ...keep("story", "lines for people: to be named narrative", [
     "packages/cli/",
     "packages/console/",
     `${CONTROL_PLANE}/test/contract/World.ts`,
-    "packages/domain/src/",
     "packages/domain/test/",
     "packages/sandbox/test/insight/",
     "packages/stack/test/",

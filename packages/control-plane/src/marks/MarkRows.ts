@@ -1,6 +1,6 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import type { Mark, MarkSource, MarkTargetKind, MarkValue } from "@runplane/domain"
-import { rowsOfIds } from "../platform/postgres/ListPage.ts"
+import { rowsOfIds } from "../platform/http/ListPage.ts"
 
 /** The columns of a `MarkRow`. */
 export const markColumns = (sql: PgClient.PgClient) => sql`

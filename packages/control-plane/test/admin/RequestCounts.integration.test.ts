@@ -8,6 +8,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import { makeRequestCounts } from "../../src/admin/limits/RequestCounts.ts"
 import * as Server from "../../src/http/Server.ts"
+import { RunDocuments } from "../../src/queries/runs/RunDocuments.ts"
 import { baseUrl, layerTestService } from "../support/HttpService.ts"
 
 const settings = {
@@ -22,6 +23,7 @@ const settings = {
 const secondProcess = Effect.map(
   Layer.build(
     Layer.fresh(Server.layer({ host: "127.0.0.1", port: 0 })).pipe(
+      Layer.provide(RunDocuments.layer),
       Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: settings })))
     )
   ),

@@ -31,69 +31,72 @@ const listed = Effect.fnUntraced(function* (runId: RunId) {
   return rows.map(({ json }): { readonly messageId: string; readonly status: string } => JSON.parse(json))
 })
 
-layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("outbound messages", (it) => {
-  for (const [runs, messages] of [
-    [1, 4],
-    [4, 4],
-    [4, 40]
-  ] as const) {
-    it.effect(`keep their order in a transaction of ${runs} runs with ${messages} messages each`, () =>
-      Effect.gen(function* () {
-        const log = yield* EventLog
-        const runIds = yield* Effect.forEach(Array.from({ length: runs }), () => createRun())
-        const ids = Array.from({ length: messages }, (_, position) => `m${(3 * position) % messages}`)
-        yield* Effect.forEach(
-          runIds,
-          (runId) => log.observe({ runId, cursor: 0, frames: ids.map((id) => envelope(runId, id)) }),
-          { concurrency: "unbounded" }
-        )
-        for (const runId of runIds) {
-          const rows = yield* listed(runId)
-          assert.deepStrictEqual(
-            rows.map(({ messageId }) => messageId),
-            ids
+layer(RunDocuments.layer.pipe(Layer.provideMerge(layerTestLog), Layer.provideMerge(layerTestDatabase)))(
+  "outbound messages",
+  (it) => {
+    for (const [runs, messages] of [
+      [1, 4],
+      [4, 4],
+      [4, 40]
+    ] as const) {
+      it.effect(`keep their order in a transaction of ${runs} runs with ${messages} messages each`, () =>
+        Effect.gen(function* () {
+          const log = yield* EventLog
+          const runIds = yield* Effect.forEach(Array.from({ length: runs }), () => createRun())
+          const ids = Array.from({ length: messages }, (_, position) => `m${(3 * position) % messages}`)
+          yield* Effect.forEach(
+            runIds,
+            (runId) => log.observe({ runId, cursor: 0, frames: ids.map((id) => envelope(runId, id)) }),
+            { concurrency: "unbounded" }
           )
-        }
-      })
-    )
-  }
+          for (const runId of runIds) {
+            const rows = yield* listed(runId)
+            assert.deepStrictEqual(
+              rows.map(({ messageId }) => messageId),
+              ids
+            )
+          }
+        })
+      )
+    }
 
-  /** Batches of frames: `+a` accepts the message a, `-a` refuses it, `-` names none, `?+a` comes with a lost cursor. */
-  for (const [what, batches] of [
-    ["refusals without a message id", ["+a -", "- -"]],
-    ["a refusal that is repeated", ["-a -a", "-a"]],
-    ["an acceptance after a refusal, in one batch", ["-a +a +b"]],
-    ["an acceptance after a refusal, in two batches", ["-a", "-a +a -a"]],
-    ["a refusal after an acceptance", ["+a -a", "-a"]],
-    ["an acceptance that is repeated", ["+a +a", "+a"]],
-    ["an acceptance after a refusal, refused at first for its cursor", ["-a", "?+a", "+a"]],
-    ["an acceptance that is refused for its cursor", ["-a +b", "?+c", "-c"]]
-  ] as const) {
-    it.effect(`are counted as they are listed: ${what}`, () =>
-      Effect.gen(function* () {
-        const log = yield* EventLog
-        const runId = yield* createRun()
-        let cursor = 0
-        for (const batch of batches) {
-          const isLost = batch.startsWith("?")
-          const frames = batch.split(" ").map((said) => {
-            const id = said.replace(/^[?+-]+/, "")
-            return said.includes("+") ? envelope(runId, id) : refusal(runId, id)
-          })
-          const outcome = yield* Effect.result(log.observe({ runId, cursor: isLost ? 99 : cursor, frames }))
-          if (outcome._tag === "Success") cursor = outcome.success.cursor
-          else assert.isTrue(isLost)
-          const { state } = yield* assertLogIsExact(runId)
-          const rows = yield* listed(runId)
-          assert.strictEqual(new Set(rows.map(({ messageId }) => messageId)).size, rows.length)
-          const { accepted, rejected, total } = JSON.parse(state).outboundMessages
-          const count = (status: string) => rows.filter((row) => row.status === status).length
-          assert.deepStrictEqual(
-            { total, ...(!isLost && { accepted, rejected }) },
-            { total: rows.length, ...(!isLost && { accepted: count("accepted"), rejected: count("rejected") }) }
-          )
-        }
-      })
-    )
+    /** Batches of frames: `+a` accepts the message a, `-a` refuses it, `-` names none, `?+a` has a lost cursor. */
+    for (const [what, batches] of [
+      ["refusals without a message id", ["+a -", "- -"]],
+      ["a refusal that is repeated", ["-a -a", "-a"]],
+      ["an acceptance after a refusal, in one batch", ["-a +a +b"]],
+      ["an acceptance after a refusal, in two batches", ["-a", "-a +a -a"]],
+      ["a refusal after an acceptance", ["+a -a", "-a"]],
+      ["an acceptance that is repeated", ["+a +a", "+a"]],
+      ["an acceptance after a refusal, refused at first for its cursor", ["-a", "?+a", "+a"]],
+      ["an acceptance that is refused for its cursor", ["-a +b", "?+c", "-c"]]
+    ] as const) {
+      it.effect(`are counted as they are listed: ${what}`, () =>
+        Effect.gen(function* () {
+          const log = yield* EventLog
+          const runId = yield* createRun()
+          let cursor = 0
+          for (const batch of batches) {
+            const isLost = batch.startsWith("?")
+            const frames = batch.split(" ").map((said) => {
+              const id = said.replace(/^[?+-]+/, "")
+              return said.includes("+") ? envelope(runId, id) : refusal(runId, id)
+            })
+            const outcome = yield* Effect.result(log.observe({ runId, cursor: isLost ? 99 : cursor, frames }))
+            if (outcome._tag === "Success") cursor = outcome.success.cursor
+            else assert.isTrue(isLost)
+            const { state } = yield* assertLogIsExact(runId)
+            const rows = yield* listed(runId)
+            assert.strictEqual(new Set(rows.map(({ messageId }) => messageId)).size, rows.length)
+            const { accepted, rejected, total } = JSON.parse(state).outboundMessages
+            const count = (status: string) => rows.filter((row) => row.status === status).length
+            assert.deepStrictEqual(
+              { total, ...(!isLost && { accepted, rejected }) },
+              { total: rows.length, ...(!isLost && { accepted: count("accepted"), rejected: count("rejected") }) }
+            )
+          }
+        })
+      )
+    }
   }
-})
+)

@@ -86,52 +86,51 @@ const processOff = Effect.fnUntraced(function* (by: number) {
   }
 })
 
-layer(layerDatabaseTimeLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })(
-  "a run that processes with different clocks write",
-  (it) => {
-    for (const [first, second] of [
-      [HOUR_MS, 0],
-      [0, HOUR_MS],
-      [-HOUR_MS, HOUR_MS]
-    ] as const) {
-      it.effect(`has the time of the database (${first} and ${second} ms off)`, () =>
-        Effect.gen(function* () {
-          const sql = yield* PgClient.PgClient
-          const documents = yield* RunDocuments
-          const runs = yield* RunRepository
-          const [left, right] = [yield* processOff(first), yield* processOff(second)]
-          const begun = Date.now()
-          const runId = yield* left.create
-          yield* right.start(runId)
-          yield* left.become(runId, "binding_session")
-          yield* right.become(runId, "running")
-          yield* left.observe(runId, 0)
-          yield* right.observe(runId, 2)
-          yield* left.note(runId)
-          yield* right.note(runId)
-          yield* left.observe(runId, 4)
-          yield* right.complete(runId)
-          yield* left.note(runId)
-          const ended = Date.now()
+layer(RunDocuments.layer.pipe(Layer.provideMerge(layerDatabaseTimeLog), Layer.provideMerge(layerTestDatabase)), {
+  excludeTestServices: true
+})("a run that processes with different clocks write", (it) => {
+  for (const [first, second] of [
+    [HOUR_MS, 0],
+    [0, HOUR_MS],
+    [-HOUR_MS, HOUR_MS]
+  ] as const) {
+    it.effect(`has the time of the database (${first} and ${second} ms off)`, () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const documents = yield* RunDocuments
+        const runs = yield* RunRepository
+        const [left, right] = [yield* processOff(first), yield* processOff(second)]
+        const begun = Date.now()
+        const runId = yield* left.create
+        yield* right.start(runId)
+        yield* left.become(runId, "binding_session")
+        yield* right.become(runId, "running")
+        yield* left.observe(runId, 0)
+        yield* right.observe(runId, 2)
+        yield* left.note(runId)
+        yield* right.note(runId)
+        yield* left.observe(runId, 4)
+        yield* right.complete(runId)
+        yield* left.note(runId)
+        const ended = Date.now()
 
-          const { decoded, state } = yield* assertLogIsExact(runId)
-          const { createdAt, endedAt, startedAt, updatedAt } = (yield* runs.find(runId))?.record ?? assert.fail()
-          const raw = yield* sql<{ readonly ts: Date }>`
+        const { decoded, state } = yield* assertLogIsExact(runId)
+        const { createdAt, endedAt, startedAt, updatedAt } = (yield* runs.find(runId))?.record ?? assert.fail()
+        const raw = yield* sql<{ readonly ts: Date }>`
             SELECT ts FROM raw_events WHERE run_id = ${runId}::uuid ORDER BY seq`
-          const messages = (yield* documents.messages(runId, 0, 100)).rows.map(({ json }) => JSON.parse(json).createdAt)
-          const events = decoded.map(({ ts }) => ts)
-          for (const times of [events, raw.map(({ ts }) => ts.toISOString()), messages]) {
-            assert.deepStrictEqual(times, [...times].sort())
-          }
-          for (const time of [...events, ...messages, createdAt, startedAt, endedAt, updatedAt]) {
-            assert.isAtLeast(Date.parse(time ?? ""), begun - 1_000)
-            assert.isAtMost(Date.parse(time ?? ""), ended + 1_000)
-          }
-          const ordered = [createdAt, events[0], startedAt, endedAt]
-          assert.deepStrictEqual(ordered, [...ordered].sort())
-          assert.strictEqual(JSON.parse(state).run.endedAt, endedAt)
-        })
-      )
-    }
+        const messages = (yield* documents.messages(runId, 0, 100)).rows.map(({ json }) => JSON.parse(json).createdAt)
+        const events = decoded.map(({ ts }) => ts)
+        for (const times of [events, raw.map(({ ts }) => ts.toISOString()), messages]) {
+          assert.deepStrictEqual(times, [...times].sort())
+        }
+        for (const time of [...events, ...messages, createdAt, startedAt, endedAt, updatedAt]) {
+          assert.isAtLeast(Date.parse(time ?? ""), begun - 1_000)
+          assert.isAtMost(Date.parse(time ?? ""), ended + 1_000)
+        }
+        const ordered = [createdAt, events[0], startedAt, endedAt]
+        assert.deepStrictEqual(ordered, [...ordered].sort())
+        assert.strictEqual(JSON.parse(state).run.endedAt, endedAt)
+      })
+    )
   }
-)
+})

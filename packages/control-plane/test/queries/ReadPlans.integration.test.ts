@@ -19,7 +19,7 @@ import { layerTestDatabase } from "../support/TestDatabase.ts"
 const RUNS = 4_000
 const EVENTS_OF_RUN = 20
 
-const layerReads = Layer.mergeAll(CrossRunEvents.layer, DashboardRepository.layer).pipe(
+const layerReads = Layer.mergeAll(CrossRunEvents.layer, DashboardRepository.layer, RunList.layer).pipe(
   Layer.provideMerge(CrossRunEventBlocks.layer),
   Layer.provideMerge(layerTestLog),
   Layer.provideMerge(layerTestDatabase)

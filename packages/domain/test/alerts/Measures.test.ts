@@ -17,7 +17,7 @@ import {
   type RunMemory,
   remember
 } from "../../src/index.ts"
-import { type Drawn, drawn, eventOf } from "./Histories.ts"
+import { type Drawn, drawn, eventOf } from "./RuleHistories.ts"
 
 const documented = readFileSync(new URL("../../../../docs/reference/alerts.md", import.meta.url), "utf8")
 const ofMeasures = documented.split("\n## ").find((section) => section.startsWith("Measures\n")) ?? ""

@@ -20,7 +20,7 @@ import {
   type RunMemory,
   remember
 } from "../../src/index.ts"
-import { type Drawn, drawn, eventOf, oneOf, RUNS, upTo } from "./Histories.ts"
+import { type Drawn, drawn, eventOf, oneOf, RUNS, upTo } from "./RuleHistories.ts"
 
 const START = Date.UTC(2026, 9, 24, 20)
 const KEPT_MS = 31 * 86_400_000

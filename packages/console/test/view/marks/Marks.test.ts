@@ -18,10 +18,8 @@ import {
   valueText,
   valueTone
 } from "../../../src/view/marks/Marks.ts"
-import { narrativeOf } from "../../../src/view/run/Narrative.ts"
-import { narrativeRows } from "../../../src/view/run/NarrativeRows.ts"
 import { suggestionsAt } from "../../../src/view/query/QueryCompletion.ts"
-import { calibrationText, curveOf } from "../../../src/view/agents/Reliability.ts"
+import { readParams, writeParams } from "../../../src/view/query/UrlState.ts"
 import {
   changed,
   dropped,
@@ -34,8 +32,8 @@ import {
   targetText,
   unstored
 } from "../../../src/view/review/Review.ts"
-import { markColumn, markNameOf, searchesOf, valuesOf, withMarkNames } from "../../src/view/RunMarks.ts"
-import { readParams, writeParams } from "../../../src/view/query/UrlState.ts"
+import { narrativeOf } from "../../../src/view/run/Narrative.ts"
+import { narrativeRows } from "../../../src/view/run/NarrativeRows.ts"
 import { DECISION, eventsOf } from "../../support.ts"
 
 const definition = (over: Partial<MarkDefinition>): MarkDefinition => ({

@@ -9,7 +9,7 @@ import { Placement } from "../../observe/placement/Placement.ts"
 import { forever, roundGoesOn } from "../../platform/loop/Forever.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
-import { type Expiry, Expiries } from "../../platform/postgres/Expiry.ts"
+import { Expiries, type Expiry } from "../../platform/postgres/Expiry.ts"
 import { type ExpiredPosition, ExpiredRuns } from "./ExpiredRuns.ts"
 
 const settings = {

@@ -1,6 +1,6 @@
 import type { Feature } from "../../Feature.ts"
 import * as AlertLoop from "./AlertLoop.ts"
-import { makeBudgetAdmission } from "./BudgetAdmission.ts"
+import { makeBudgetAdmission } from "./budgets/BudgetAdmission.ts"
 import { makeFiringExpiry } from "./FiringExpiry.ts"
 
 /** Rules over the log, their firings and commands (docs/reference/alerts.md). */

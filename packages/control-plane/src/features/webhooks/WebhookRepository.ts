@@ -11,8 +11,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { type ListPage, type RowId, readPage, rowsOfIds } from "../../platform/http/ListPage.ts"
 import type { BoundedRows } from "../../platform/postgres/BoundedRows.ts"
-import { type ListPage, type RowId, readPage, rowsOfIds } from "../../platform/postgres/ListPage.ts"
 import { type DeliveryRow, toDelivery, toWebhook, type WebhookRow } from "./WebhookRows.ts"
 
 export type Requeued =

@@ -1,5 +1,6 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import { hasStatus, scenarioFilter } from "../runs/RunSearch.ts"
+import { hasStatus } from "../../event-log/runs/RunColumns.ts"
+import { scenarioFilter } from "../runs/RunSearch.ts"
 import type { DashboardWindow } from "./WindowParts.ts"
 
 export interface RunFilter {

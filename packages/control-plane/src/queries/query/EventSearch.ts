@@ -6,7 +6,9 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { readEndOfLog } from "../../event-log/consume/EndOfLog.ts"
 import type { StoredEvent } from "../../event-log/EventRepository.ts"
+import { SCENARIO } from "../../event-log/runs/RunColumns.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
+import { isCurrentMark } from "../../marks/CurrentMark.ts"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
 import {
   type ColumnType,
@@ -16,7 +18,6 @@ import {
 } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure, SearchTooSlow } from "../../platform/postgres/search/SearchBudget.ts"
 import { ofRuns } from "../events/CrossRunEvents.ts"
-import { isCurrentMark, SCENARIO } from "../runs/RunSearch.ts"
 import type { EventQuery } from "./EventQuery.ts"
 
 const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {

@@ -20,7 +20,7 @@ import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { type TombstoneRow, tombstoneColumns, toTombstone } from "../../event-log/runs/TombstoneRow.ts"
 import { PublishedKeys } from "../../event-log/seal/PublishedKeys.ts"
 import { RunSeals } from "../../event-log/seal/RunSeals.ts"
-import { nextCursorOf, startOfPage } from "../../platform/postgres/ListPage.ts"
+import { nextCursorOf, startOfPage } from "../../platform/http/ListPage.ts"
 import { isPositionValue, type UnknownCursor } from "../../platform/postgres/search/PageCursor.ts"
 
 const ORDER = "tombstones desc"

@@ -32,9 +32,9 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { asCaller } from "../../platform/http/CurrentCaller.ts"
 import { jsonPages, listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
+import { type RowId, rowsOfIds } from "../../platform/http/ListPage.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { isoNow } from "../../platform/IsoNow.ts"
-import { type RowId, rowsOfIds } from "../../platform/postgres/ListPage.ts"
 
 /** The endpoints of saved views (docs/reference/search.md#views). */
 export const ViewsHttp = HttpApiBuilder.group(

@@ -20,6 +20,7 @@ import { ExportRepository } from "../../../src/queries/exports/ExportRepository.
 import { exportAnswer } from "../../../src/queries/exports/ExportsHttp.ts"
 import { EVENTS_PER_EXPORT_READ } from "../../../src/queries/exports/ExportText.ts"
 import { RunExports } from "../../../src/queries/exports/RunExports.ts"
+import { RunDocuments } from "../../../src/queries/runs/RunDocuments.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { endedRun, endRun } from "../../support/EndedRuns.ts"
 import { baseUrl, call, descriptor, layerTestService } from "../../support/HttpService.ts"
@@ -82,7 +83,7 @@ const longRun = Effect.fnUntraced(function* (total: number) {
 /** Exports whose canonical rows are counted as they leave the database. */
 const layerCountedExports = (rows: CountedRows, events: EventRepository["Service"]) =>
   Layer.fresh(RunExports.layer).pipe(
-    Layer.provide([ArtifactRepository.layer, ExportRepository.layer]),
+    Layer.provide([ArtifactRepository.layer, ExportRepository.layer.pipe(Layer.provide(RunDocuments.layer))]),
     Layer.provide(RunRepository.layer),
     Layer.provide(Layer.succeed(EventRepository, { ...events, page: rows.countEvents(events.page) }))
   )

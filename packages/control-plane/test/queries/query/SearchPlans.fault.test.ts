@@ -26,7 +26,7 @@ const RUNS = Number(process.env["SEARCH_ROWS"] ?? 100_000)
 /** Limit of an indexed search on a busy machine, far below a scan of all rows. Milliseconds. */
 const SLOWEST_MS = 2_000
 
-const layerSearches = Layer.merge(AuditLog.layer, MarkSearch.layer).pipe(
+const layerSearches = Layer.mergeAll(AuditLog.layer, MarkSearch.layer, RunList.layer).pipe(
   Layer.provideMerge(layerTestLog),
   Layer.provideMerge(layerTestDatabase)
 )

@@ -12,10 +12,10 @@ import { counted, whole } from "../../../view/format/Format.ts"
 import { growingNarrative, narrativeLength } from "../../../view/run/Narrative.ts"
 import { narrativeRows } from "../../../view/run/NarrativeRows.ts"
 import { hasRuntime, runFacts } from "../../../view/run/RunFacts.ts"
-import { Item, MarkedEvent } from "./NarrativeItems.tsx"
-import { RecordButton } from "./RecordButton.tsx"
 import type { RunPageState } from "../RunParams.ts"
 import type { ShownRun } from "../useShown.ts"
+import { Item, MarkedEvent } from "./NarrativeItems.tsx"
+import { RecordButton } from "./RecordButton.tsx"
 
 const WhyCard = lazily(() => import("../decision/WhyCard.tsx"))
 

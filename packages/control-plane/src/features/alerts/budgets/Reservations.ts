@@ -1,5 +1,5 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import { hasStatus } from "../../event-log/runs/RunColumns.ts"
+import { hasStatus } from "../../../event-log/runs/RunColumns.ts"
 
 /**
  * Whether the evaluator has counted the whole log of the ended run of a reservation `v`: what the run has spent is in

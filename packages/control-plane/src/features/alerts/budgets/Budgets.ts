@@ -3,10 +3,10 @@ import { type AlertBudget, MAX_BUDGET_KEYS } from "@runplane/api"
 import { ALL, APART, isBudget, isoTime, measured, periodOf, usdOfNano } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
-import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
+import { DatabaseClock } from "../../../platform/postgres/DatabaseClock.ts"
+import { unnestRows } from "../../../platform/postgres/UnnestRows.ts"
+import { storedRule } from "../AlertRows.ts"
 import { isSettled } from "./Reservations.ts"
-import { storedRule } from "./AlertRows.ts"
 
 const PERIOD_COLUMNS = { rule_id: "text", period: "text" } as const
 

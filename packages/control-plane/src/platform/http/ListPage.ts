@@ -2,9 +2,9 @@ import type * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import { listPage, type TextPage } from "../http/JsonAnswer.ts"
-import { type BoundedRows, readBounded } from "./BoundedRows.ts"
-import { cursorOf, type Position, positionOf, UnknownCursor } from "./search/PageCursor.ts"
+import { type BoundedRows, readBounded } from "../postgres/BoundedRows.ts"
+import { cursorOf, type Position, positionOf, UnknownCursor } from "../postgres/search/PageCursor.ts"
+import { listPage, type TextPage } from "./JsonAnswer.ts"
 
 /** The part of a list that a request selects. */
 export interface PageRequest {

@@ -35,7 +35,7 @@ const runTests = (attempt, files) => {
   const { status } = spawnSync("npm", ["run", "--silent", script, "--", ...given, ...reporters, ...files], {
     cwd: root,
     stdio: "inherit",
-    timeout: Math.max(1, deadline - performance.now())
+    timeout: Math.max(1, Math.round(deadline - performance.now()))
   })
   return { code: status ?? 1, failed: status === 0 ? [] : failuresIn(output) }
 }

@@ -16,6 +16,10 @@ export const createRun = Effect.fnUntraced(function* (
     /** Where its row says it stands; its log says that it was created. */
     readonly status?: RunStatus
     readonly metadata?: Readonly<Record<string, unknown>>
+    readonly scenarioRef?: string
+    readonly environment?: string
+    readonly sourceKind?: string
+    readonly tags?: ReadonlyArray<string>
     /** ISO-8601; in July 2026 unless said. */
     readonly createdAt?: string
   } = {}
@@ -33,10 +37,11 @@ export const createRun = Effect.fnUntraced(function* (
   const create = Effect.gen(function* () {
     const rows = yield* sql`
       INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_session_id, trace_id, span_id, tags, metadata,
-                        search_text, created_at, updated_at)
+                        scenario_ref, environment, source_kind, search_text, created_at, updated_at)
       VALUES (${id}::uuid, ${options.status ?? "queued"}, 'live', ${modeName}, 'rust', ${sessionId},
-              ${traceId}, ${spanId}, '{}',
-              ${JSON.stringify(options.metadata ?? {})}::text::json, '', ${now}::timestamptz, ${now}::timestamptz)
+              ${traceId}, ${spanId}, ${options.tags ?? []}::text[],
+              ${JSON.stringify(options.metadata ?? {})}::text::json, ${options.scenarioRef ?? null},
+              ${options.environment ?? null}, ${options.sourceKind ?? null}, '', ${now}::timestamptz, ${now}::timestamptz)
       ON CONFLICT DO NOTHING RETURNING id`
     if (rows.length === 0) return false
     yield* sql`INSERT INTO run_heads (run_id) VALUES (${id}::uuid)`

@@ -89,16 +89,11 @@ const ruleOf = (chance: Chance, measure: string, id: string): AlertRule => {
   }
 }
 
-/** Two runs with the properties that keys are made of. */
-const twoRuns = Effect.fnUntraced(function* (scenario: string) {
-  const sql = yield* PgClient.PgClient
-  const runs: ReadonlyArray<RunId> = yield* Effect.all([createRun(RUNNING), createRun(RUNNING)])
-  yield* sql`
-    UPDATE runs SET scenario_ref = ${scenario}, environment = 'test', source_kind = 'suite', tags = '{x,y}'
-    WHERE id = ANY(${runs}::text[]::uuid[])`
-  return runs
-})
-const RUNNING = { status: "running" as const }
+/** Two runs with the properties that keys are made of, from their first event on. */
+const twoRuns = (scenarioRef: string) => {
+  const run = createRun({ status: "running", scenarioRef, environment: "test", sourceKind: "suite", tags: ["x", "y"] })
+  return Effect.all([run, run])
+}
 
 /** Appends a history of the runs that ends now, and returns it as the log has it. */
 const appended = Effect.fnUntraced(function* (chance: Chance, runs: ReadonlyArray<RunId>) {

@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from "@runplane/domain"
-import { useEffect, useReducer, useRef, useState } from "react"
+import { useCallback, useEffect, useRef, useState } from "react"
 import type { CallFailed } from "../client/Problem.ts"
 import { inBounds } from "./EventSize.ts"
 import { followLog } from "./LogFollower.ts"
@@ -22,9 +22,19 @@ export interface Tail {
   readonly again: () => void
 }
 
-/** The events of all runs, drawn at most once a frame of the screen; a paused tail counts new events and hides them. */
+/** What a page draws of a tail. */
+type Drawn = Pick<Tail, "events" | "waiting" | "isCut" | "isBegun">
+
+const NOTHING: Drawn = { events: [], waiting: 0, isCut: false, isBegun: false }
+
+/**
+ * The events of all runs, drawn at most once a frame of the screen; a paused tail counts new events and hides them.
+ *
+ * Each drawing has a list of its own. A render that reads a list which changes meanwhile loses effects: React drops
+ * those of a render without a change of state, and keeps their dependencies.
+ */
 export const useTail = (q: string, isPaused: boolean): Tail => {
-  const [, draw] = useReducer((count: number) => count + 1, 0)
+  const [drawn, setDrawn] = useState(NOTHING)
   const [attempt, setAttempt] = useState(0)
   const [error, setError] = useState<CallFailed>()
   const [away, setAway] = useState<Tail["away"]>()
@@ -34,6 +44,10 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
     isCut: false,
     isBegun: false
   })
+  const draw = useCallback(() => {
+    const { isBegun, isCut, pending, shown } = store.current
+    setDrawn({ events: shown.slice(), waiting: pending.length, isCut, isBegun })
+  }, [])
   const paused = useRef(isPaused)
   paused.current = isPaused
 
@@ -75,7 +89,7 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
       cancelAnimationFrame(frame)
       stop()
     }
-  }, [q, attempt])
+  }, [q, attempt, draw])
 
   useEffect(() => {
     const { pending, shown } = store.current
@@ -83,16 +97,7 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
     store.current.shown = [...pending, ...shown].slice(0, MOST_EVENTS)
     store.current.pending = []
     draw()
-  }, [isPaused])
+  }, [isPaused, draw])
 
-  const { pending, isBegun, isCut, shown } = store.current
-  return {
-    events: shown,
-    waiting: pending.length,
-    isCut,
-    isBegun,
-    error,
-    away,
-    again: () => setAttempt((before) => before + 1)
-  }
+  return { ...drawn, error, away, again: () => setAttempt((before) => before + 1) }
 }

@@ -253,8 +253,8 @@ export const InsteadOfRows = ({ children }: { readonly children: ReactNode }) =>
 )
 
 /**
- * The first of the rows to draw, and the one after the last of them. The position alone decides which rows these are:
- * on a busy machine React 19.3 has lost the effect that followed a change of the count, and the list stayed empty.
+ * The first of the rows to draw, and the one after the last of them. The position alone decides which rows these are,
+ * so a longer list needs no second render.
  */
 const useRowsInView = (
   scroller: { readonly current: HTMLDivElement | null },

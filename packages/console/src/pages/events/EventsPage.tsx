@@ -61,8 +61,7 @@ export default function EventsPage() {
             return at >= (state.from ?? 0) && at <= (state.to ?? 0)
           })
         : tail.events,
-    // The tail changes its list itself; the length and the first event show a change.
-    [isBrushed, tail.events, tail.events.length, tail.events[0], state.from, state.to]
+    [isBrushed, tail.events, state.from, state.to]
   )
   const list = useRef<RowListHandle>(null)
 
@@ -139,9 +138,7 @@ export default function EventsPage() {
             ))}
           </span>
         </div>
-        {events.length === 0 ? null : (
-          <RateChart events={tail.events} count={tail.events.length} now={now} onBrush={set} />
-        )}
+        {events.length === 0 ? null : <RateChart events={tail.events} now={now} onBrush={set} />}
       </div>
       {tail.away === undefined || events.length === 0 ? null : (
         <Stale since={tail.away.since} error={tail.away.error} retry={tail.again} />
@@ -243,7 +240,6 @@ const Cells = ({ event, open }: CellsProps) => (
 
 interface RateChartProps {
   readonly events: ReadonlyArray<CanonicalEvent>
-  readonly count: number
   readonly now: number
   readonly onBrush: (span: { readonly from: number; readonly to: number }) => void
 }
@@ -251,17 +247,17 @@ interface RateChartProps {
 const CHART_HEIGHT = 64
 
 /** The rate of events over time; a drag selects a time range. */
-const RateChart = ({ count, events, now, onBrush }: RateChartProps) => {
+const RateChart = ({ events, now, onBrush }: RateChartProps) => {
   const calm = useDeferredValue(now)
   const rate = useMemo(() => {
     const times = events.map(({ ts }) => Date.parse(ts))
     const from = times.at(-1) ?? calm
     return rateOf(times, { from, to: Math.max(calm, times[0] ?? calm) })
-  }, [events, count, calm])
+  }, [events, calm])
   return (
     <Suspense fallback={<div className="skeleton" style={{ height: CHART_HEIGHT }} />}>
       <TimeChart
-        label={`Events over time, ${counted(count, "event")}; drag to select a time`}
+        label={`Events over time, ${counted(events.length, "event")}; drag to select a time`}
         at={rate.at}
         bucketMs={rate.bucketMs}
         as="bars"

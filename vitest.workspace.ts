@@ -9,14 +9,12 @@ const LONG = [
   "FatLists.fault.test.ts",
   "Guides.fault.test.ts",
   "KilledIngest.fault.test.ts",
-  "Floods.fault.test.ts",
   "FairReads.fault.test.ts",
   "Checkout.fault.test.ts",
   "Sources.fault.test.ts",
   "Losses.fault.test.ts",
   "CrashedObserver.fault.test.ts",
   "TakeUp.fault.test.ts",
-  "ManyStreams.fault.test.ts",
   "CommandTable.fault.test.ts",
   "RunViews.browser.test.ts",
   "Marks.browser.test.ts",
@@ -26,6 +24,9 @@ const LONG = [
   "Broken.browser.test.ts",
   "Killed.browser.test.ts"
 ]
+
+/** Faults that hold budgets of the processor and of memory: one at a time, after the others. */
+const ALONE = "packages/*/test/**/{Floods,ManyStreams}.fault.test.ts"
 
 /**
  * Starts the long files first. Without this: a fresh clone, which has no durations of earlier runs, starts the largest
@@ -50,6 +51,12 @@ const servers = {
   globalSetup: ["packages/testing/src/PostgresServer.ts"],
   testTimeout: 180_000,
   hookTimeout: 180_000
+}
+
+const faults = {
+  ...servers,
+  globalSetup: [...servers.globalSetup, "packages/testing/src/Programs.ts"],
+  testTimeout: 900_000
 }
 
 /** Against a runtime that `npm run test:runtime` brings; without one, naming a folder must not run what cannot pass. */
@@ -118,9 +125,17 @@ export default defineConfig({
         test: {
           name: "faults",
           include: ["packages/*/test/**/*.fault.test.ts"],
-          ...servers,
-          globalSetup: [...servers.globalSetup, "packages/testing/src/Programs.ts"],
-          testTimeout: 900_000
+          exclude: [ALONE],
+          ...faults
+        }
+      },
+      {
+        test: {
+          name: "faults-alone",
+          include: [ALONE],
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+          ...faults
         }
       }
     ]

@@ -15,7 +15,7 @@ export const TASKS = {
   fuzz: "vitest run --config vitest.workspace.ts packages/control-plane/test/contract/NoRequestBreaks packages/control-plane/test/features/ingest/NoExportBreaks packages/control-plane/test/features/mcp/NoCallBreaks packages/launcher/test/contract/NoRequestBreaks",
   generate: "node scripts/generate.mjs",
   "test:watch": "vitest watch --config vitest.workspace.ts --project unit",
-  "test:faults": "vitest run --config vitest.workspace.ts --project faults",
+  "test:faults": "vitest run --config vitest.workspace.ts --project faults --project faults-alone",
   "test:runtime": "node scripts/test-runtime.mjs",
   "test:openapi": "node scripts/test-openapi.mjs",
   "test:console": "node scripts/test-console.mjs",

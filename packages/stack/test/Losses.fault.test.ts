@@ -60,7 +60,7 @@ layer(Layer.empty, { excludeTestServices: true })("a stack that was killed", (it
     Effect.gen(function* () {
       const env = { RUNPLANE_DATA_DIR: yield* temporaryFolder, TMPDIR: yield* temporaryFolder }
       const stack = yield* startStack({ env })
-      assert.isDefined(yield* stack.line("evaluates"))
+      assert.isDefined(yield* stack.line("recommends"))
       const started = descendants(stack.pid)
       assert.isAtLeast(started.length, AGENTS)
       yield* stack.stop("SIGKILL")

@@ -20,7 +20,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start, ended in every way
   it.effect("stops in the middle of the example with all its agents", () =>
     Effect.gen(function* () {
       const stack = yield* startStack({ env: { RUNPLANE_DATA_DIR: yield* temporaryFolder } })
-      assert.isDefined(yield* stack.line("evaluates"))
+      assert.isDefined(yield* stack.line("recommends"))
       const started = descendants(stack.pid)
       assert.isAtLeast(started.length, AGENTS)
       yield* stopAndCheck(stack, started)
@@ -30,7 +30,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start, ended in every way
   it.effect("leaves neither agents nor the database server behind when it is killed", () =>
     Effect.gen(function* () {
       const stack = yield* startStack({ env: { RUNPLANE_DATA_DIR: yield* temporaryFolder } })
-      assert.isDefined(yield* stack.line("evaluates"))
+      assert.isDefined(yield* stack.line("recommends"))
       const started = descendants(stack.pid)
       assert.isAtLeast(started.length, AGENTS)
       yield* stack.stop("SIGKILL")

@@ -25,6 +25,21 @@ export * from "./archive/EventRow.ts"
 export * from "./archive/Files.ts"
 export * from "./archive/Range.ts"
 export * from "./archive/Tables.ts"
+export * from "./card/Card.ts"
+export * from "./card/CardText.ts"
+export { cardVerdict, VerdictState, verdictWord } from "./card/CardVerdict.ts"
+export { countsText, decisionCard } from "./card/DecisionCard.ts"
+export {
+  GLYPH_SIZE,
+  glyphPicture,
+  initials,
+  RING_SIZE,
+  type RingPicture,
+  ringPicture,
+  type SeatShape
+} from "./card/Picture.ts"
+export { CardSeat, inOrder, SeatVote } from "./card/Seats.ts"
+export { type CardRule, type Sums, sumsOf, type Tick, tickOf } from "./card/Ticks.ts"
 export {
   CanonicalEvent,
   decodeEvent,

@@ -16,6 +16,10 @@ export const domain: FolderTables = {
     },
     seals: { meaning: "hash chain and proofs", knows: ["marks", "projector", "events", "receipts", ...BASE] },
     archive: { meaning: "columns, files and ranges of the archive", knows: ["events", ...BASE] },
+    card: {
+      meaning: "the picture of a decision: verdict, rings of votes, reasons",
+      knows: ["insight", "policies", "receipts", ...BASE]
+    },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",
       knows: ["marks", "insight", "statistics", "events", ...BASE]

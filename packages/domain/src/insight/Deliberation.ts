@@ -22,6 +22,8 @@ export interface Commitment extends LogPosition {
    */
   readonly evaluatedPositive: boolean
   readonly reason: string | undefined
+  /** 0 to 1, where its sender states one. */
+  readonly confidence?: number | undefined
   readonly proposalId: string | undefined
   /** Hash of the message's bytes; undefined for runs without one. */
   readonly commitmentHash?: string | undefined
@@ -81,6 +83,8 @@ export interface Deliberation {
   readonly runtimeVersion: string | undefined
   /** OPEN, SUSPENDED, RESOLVED, EXPIRED or CANCELLED. */
   readonly state: string
+  /** Whether the run has ended, with a decision or without. */
+  readonly hasEnded: boolean
   /** Unix milliseconds, as last announced. */
   readonly expiresAtUnixMs: number | undefined
   /** Why the run failed before its session was on record; undefined for every other run. */
@@ -150,6 +154,7 @@ const emptyDraft = () => ({
   descriptor: undefined as Deliberation["descriptor"],
   runtimeVersion: undefined as string | undefined,
   state: "OPEN",
+  hasEnded: false,
   expiresAtUnixMs: undefined as number | undefined,
   failure: undefined as string | undefined,
   at: undefined as LogPosition | undefined,
@@ -176,8 +181,13 @@ const take = (draft: Draft, event: KnownEvent): void => {
       return
     case "run.cancelled":
       draft.state = "CANCELLED"
+      draft.hasEnded = true
+      return
+    case "run.completed":
+      draft.hasEnded = true
       return
     case "run.failed":
+      draft.hasEnded = true
       draft.failure = boundOr(event.data.error ?? event.data.errorCode) ?? "the run failed"
       return
     case "message.received": {
@@ -246,7 +256,7 @@ const takeSession = (draft: Draft, data: EventData<"session.state.changed" | "se
 }
 
 const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
-  const { action = "resolved", commitmentHash, outcomePositive, payloadTypeName, proposalId } = event.data
+  const { action = "resolved", commitmentHash, confidence, outcomePositive, payloadTypeName, proposalId } = event.data
   const { reason, reasons, sender } = event.data
   return {
     ...positionOf(event),
@@ -255,10 +265,14 @@ const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
     positive: outcomePositive,
     evaluatedPositive: outcomePositive ?? payloadTypeName === undefined,
     reason: boundOr(reason ?? (reasons.length > 0 ? reasons.join("; ") : undefined)),
+    confidence: shareOf(confidence),
     proposalId: proposalId === undefined ? undefined : boundName(proposalId),
     commitmentHash: commitmentHash === undefined ? undefined : boundName(commitmentHash)
   }
 }
+
+const shareOf = (share: number | undefined): number | undefined =>
+  share !== undefined && share >= 0 && share <= 1 ? share : undefined
 
 const denialOf = (event: EventOf<"policy.denied">): Denial => {
   const { errorMessage, reasons, sender } = event.data
@@ -317,6 +331,7 @@ const finished = (draft: Draft): Deliberation => {
     descriptor,
     runtimeVersion: draft.runtimeVersion,
     state: draft.state,
+    hasEnded: draft.hasEnded,
     expiresAtUnixMs,
     unopened: unopened(draft),
     at,

@@ -113,12 +113,18 @@ export interface VoteCount {
   readonly passes: boolean
 }
 
+/** The weight of a voter: 1 for everyone but under `weighted`, where an unlisted voter weighs 1 up to 0.7.5, then 0. */
+export const weigherOf = ({ policy, release }: SessionTerms): ((voter: string) => number) => {
+  const { algorithm, weights } = policy.rules.voting
+  if (algorithm !== "weighted") return () => 1
+  const listed = new Map(Object.entries(weights))
+  const unlisted = isReleaseFrom(release, "0.7.6") ? 0 : 1
+  return (voter) => listed.get(voter) ?? unlisted
+}
+
 /** Counts votes under a decision's policy. Of each voter and proposal `votes` has the one that counts. */
 export const countVotes = (terms: SessionTerms, votes: ReadonlyArray<Vote>): VoteCount => {
-  const { algorithm, weights } = terms.policy.rules.voting
-  const listed = new Map(Object.entries(weights))
-  const unlisted = isReleaseFrom(terms.release, "0.7.6") ? 0 : 1
-  const weigh = (voter: string) => (algorithm === "weighted" ? (listed.get(voter) ?? unlisted) : 1)
+  const weigh = weigherOf(terms)
   const sum = (wanted: string) =>
     votes.reduce((total, { vote, voter }) => (vote === wanted ? total + weigh(voter) : total), 0)
   const approve = sum("APPROVE")

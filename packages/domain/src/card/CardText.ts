@@ -1,0 +1,50 @@
+import type { DecisionCard } from "./Card.ts"
+import type { CardSeat } from "./Seats.ts"
+
+const VOTES: Readonly<Record<CardSeat["vote"], string>> = {
+  for: "voted for it",
+  against: "voted against it",
+  abstained: "abstained",
+  none: "has not voted"
+}
+const OPINIONS = { for: "recommends it", against: "recommends against it", unsure: "is unsure" } as const
+
+/** A seat in words: "risk-officer voted against it with an objection; pivotal". */
+export const seatText = (seat: CardSeat, hasVotes = true): string => {
+  const { confidence, objection, opinion, participantId, pivotal, role, vote, weight } = seat
+  const answer = hasVotes ? VOTES[vote] : (role ?? "takes part")
+  return [
+    `${participantId} ${answer}${opinion === undefined ? "" : ` and ${OPINIONS[opinion]}`}${
+      objection === undefined ? "" : objection === "veto" ? " with a veto" : " with an objection"
+    }`,
+    ...(weight === 1 ? [] : [`weight ${weight}`]),
+    ...(confidence === undefined ? [] : [`confidence ${Math.round(confidence * 100)} %`]),
+    ...(pivotal ? ["pivotal"] : [])
+  ].join("; ")
+}
+
+/** The whole card in one sentence, for readers who do not see the picture. */
+export const cardSentence = ({ action, by, counts, question, word }: DecisionCard): string => {
+  const about = question === undefined ? "" : `${question}: `
+  const committed = action === undefined ? "" : ` (${action}${by === undefined ? "" : `, committed by ${by}`})`
+  return `${about}${word}${committed}; ${counts}.`
+}
+
+/** Seats that one text lists; the rest is counted. */
+const MAX_SEATS = 40
+
+/** The card as lines of text, for readers without pictures: the sentence, the seats by proposal, and why. */
+export const cardLines = (card: DecisionCard): ReadonlyArray<string> => {
+  const { hasVotes, rings, ringsLeftOut = 0, sentences } = card
+  const seats = rings.flatMap(({ name, seats }) => {
+    const about = rings.length > 1 ? `on ${name}: ` : ""
+    const shown = seats.slice(0, MAX_SEATS).map((seat) => `${about}${seatText(seat, hasVotes)}`)
+    return seats.length > MAX_SEATS ? [...shown, `${about}and ${seats.length - MAX_SEATS} more participants`] : shown
+  })
+  return [
+    cardSentence(card),
+    ...seats,
+    ...(ringsLeftOut === 0 ? [] : [`${ringsLeftOut} earlier proposals are left out`]),
+    ...sentences.map(({ text }) => text)
+  ]
+}

@@ -1,0 +1,210 @@
+import { arcPath, onRing, type Point, parliament } from "./Geometry.ts"
+import type { CardSeat, SeatVote } from "./Seats.ts"
+import { type CardRule, sumsOf, type Tick, tickOf } from "./Ticks.ts"
+
+/** Size of the picture of a ring: the view box of its SVG. */
+export const RING_SIZE = { width: 420, height: 232 } as const
+
+const CENTRE: Point = { x: 210, y: 214 }
+const INNER = 130
+const OUTER = 186
+/** Of the outer arcs, whose length is a confidence. */
+const CONFIDENCE = [190, 195] as const
+/** Of the inner arc, which shows the turnout. */
+const TURNOUT = [114, 119] as const
+const PIVOTAL = 204
+const LABEL = 158
+const GAP = 0.004
+
+/** From so many seats they are dots, and from so many more a bar. */
+const DOTS_FROM = 25
+const BAR_FROM = 400
+/** Least width of a seat: one without weight is seen too. */
+const MIN_SHARE = 0.02
+
+/** One seat as it is drawn: a piece of the ring, or a dot. */
+export interface SeatShape<S> {
+  readonly seat: S
+  readonly path?: string
+  readonly dot?: Point & { readonly radius: number }
+  /** Its initials, and where they are. */
+  readonly label?: Point & { readonly text: string }
+  readonly confidence?: string
+  readonly pivotal?: Point
+  /** Where the sign of an objection is. */
+  readonly bolt?: Point
+}
+
+export interface Line {
+  readonly from: Point
+  readonly to: Point
+}
+
+/** A ring as shapes of an SVG of `RING_SIZE`. */
+export interface RingPicture<S> {
+  readonly seats: ReadonlyArray<SeatShape<S>>
+  /** Instead of seats, from 400 on: the groups of one bar. */
+  readonly bar?: ReadonlyArray<{ readonly vote: SeatVote; readonly count: number; readonly path: string }>
+  readonly tick?: Line & { readonly label: Point; readonly reached: boolean; readonly strict: boolean }
+  readonly turnout?: { readonly whole: string; readonly voted: string; readonly need?: Line }
+}
+
+type DrawnSeat = Pick<CardSeat, "participantId" | "vote" | "weight"> & Partial<CardSeat>
+
+interface RingOptions {
+  readonly rule?: CardRule | undefined
+  /** Participants with a ballot and all of them; absent in a session without votes. */
+  readonly turnout?: { readonly voted: number; readonly of: number; readonly need?: number | undefined } | undefined
+}
+
+/** The shapes of a ring. `seats` are in the order of the ring. */
+export const ringPicture = <S extends DrawnSeat>(seats: ReadonlyArray<S>, options: RingOptions): RingPicture<S> => {
+  const spans = spansOf(seats)
+  const tick = options.rule === undefined ? undefined : tickOf(options.rule, sumsOf(seats))
+  return {
+    ...shapesOf(seats, spans),
+    ...(tick !== undefined && { tick: tickLine(tick, spans) }),
+    ...(options.turnout !== undefined && options.turnout.of > 0 && { turnout: turnoutOf(options.turnout) })
+  }
+}
+
+interface Span<S> {
+  readonly seat: S
+  readonly from: number
+  readonly to: number
+}
+
+/** The part of the ring of each seat, by its weight; never less than the least width. */
+const spansOf = <S extends DrawnSeat>(seats: ReadonlyArray<S>): ReadonlyArray<Span<S>> => {
+  const total = seats.reduce((sum, { weight }) => sum + weight, 0)
+  const least = Math.min(MIN_SHARE, 0.5 / Math.max(1, seats.length))
+  const shares = seats.map(({ weight }) => Math.max(least, total === 0 ? 1 / seats.length : weight / total))
+  const whole = shares.reduce((sum, share) => sum + share, 0)
+  let at = 0
+  return seats.map((seat, index) => {
+    const from = at
+    at += (shares[index] ?? 0) / whole
+    return { seat, from, to: at }
+  })
+}
+
+/** Where so much weight is reached on the ring. */
+const shareAt = <S extends DrawnSeat>(spans: ReadonlyArray<Span<S>>, weight: number): number => {
+  let sum = 0
+  for (const { from, seat, to } of spans) {
+    if (seat.weight > 0 && weight <= sum + seat.weight + 1e-9) {
+      return from + ((to - from) * Math.max(0, weight - sum)) / seat.weight
+    }
+    sum += seat.weight
+  }
+  return 1
+}
+
+const tickLine = <S extends DrawnSeat>(
+  { at, reached, strict }: Tick,
+  spans: ReadonlyArray<Span<S>>
+): NonNullable<RingPicture<S>["tick"]> => {
+  const share = shareAt(spans, at)
+  return {
+    from: onRing(CENTRE, INNER - 4, share),
+    to: onRing(CENTRE, 200, share),
+    label: onRing(CENTRE, 208, share),
+    reached,
+    strict
+  }
+}
+
+const turnoutOf = ({
+  need,
+  of,
+  voted
+}: NonNullable<RingOptions["turnout"]>): NonNullable<RingPicture<never>["turnout"]> => {
+  const [inner, outer] = TURNOUT
+  const share = need === undefined ? undefined : Math.min(1, need / of)
+  return {
+    whole: arcPath(CENTRE, inner, outer, 0, 1),
+    voted: voted === 0 ? "" : arcPath(CENTRE, inner, outer, 0, Math.min(1, voted / of)),
+    ...(share !== undefined && {
+      need: { from: onRing(CENTRE, inner - 6, share), to: onRing(CENTRE, outer + 5, share) }
+    })
+  }
+}
+
+const shapesOf = <S extends DrawnSeat>(
+  seats: ReadonlyArray<S>,
+  spans: ReadonlyArray<Span<S>>
+): Pick<RingPicture<S>, "seats" | "bar"> => {
+  if (seats.length >= BAR_FROM) return { seats: [], bar: groupsOf(spans) }
+  if (seats.length >= DOTS_FROM) {
+    const { dots, radius } = parliament(CENTRE, INNER, OUTER, seats.length)
+    return {
+      seats: seats.map((seat, index): SeatShape<S> => {
+        const dot = dots[index] ?? CENTRE
+        return { seat, dot: { ...dot, radius }, ...(seat.objection !== undefined && { bolt: dot }) }
+      })
+    }
+  }
+  return { seats: spans.map((span) => arcOf(span, spans.length)) }
+}
+
+const arcOf = <S extends DrawnSeat>({ from, seat, to }: Span<S>, count: number): SeatShape<S> => {
+  // Between two neighbours, never at the ends of the ring.
+  const gap = count === 1 ? 0 : Math.min(GAP, (to - from) / 4)
+  const [begin, end] = [from + gap, to - gap]
+  const middle = (from + to) / 2
+  const isWide = to - from >= 0.055
+  const { confidence, objection, pivotal } = seat
+  return {
+    seat,
+    path: arcPath(CENTRE, INNER, OUTER, begin, end),
+    ...(isWide && {
+      label: {
+        ...onRing(CENTRE, objection === undefined ? LABEL : LABEL + 10, middle),
+        text: initials(seat.participantId)
+      }
+    }),
+    ...(confidence !== undefined &&
+      confidence > 0 && {
+        confidence: arcPath(CENTRE, ...CONFIDENCE, begin, begin + (end - begin) * confidence)
+      }),
+    ...(pivotal === true && { pivotal: onRing(CENTRE, PIVOTAL, middle) }),
+    ...(objection !== undefined && { bolt: onRing(CENTRE, isWide ? LABEL - 12 : LABEL, middle) })
+  }
+}
+
+const groupsOf = <S extends DrawnSeat>(spans: ReadonlyArray<Span<S>>): NonNullable<RingPicture<S>["bar"]> => {
+  const groups = new Map<SeatVote, { from: number; to: number; count: number }>()
+  for (const { from, seat, to } of spans) {
+    const group = groups.get(seat.vote) ?? { from, to, count: 0 }
+    groups.set(seat.vote, { from: group.from, to, count: group.count + 1 })
+  }
+  return Array.from(groups, ([vote, { count, from, to }]) => ({
+    vote,
+    count,
+    path: arcPath(CENTRE, INNER, OUTER, from, to)
+  }))
+}
+
+/** Two letters of a name: "impact-analyst" is "IA". */
+export const initials = (name: string): string =>
+  name
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "")
+    .slice(0, 2)
+    .map((word) => (Array.from(word)[0] ?? "").toUpperCase())
+    .join("")
+
+/** The view box of a glyph. */
+export const GLYPH_SIZE = { width: 34, height: 18 } as const
+
+/** A small ring for lists: the path of each group or seat with its vote. */
+export const glyphPicture = (
+  seats: ReadonlyArray<readonly [vote: SeatVote, weight: number]>
+): ReadonlyArray<{ readonly vote: SeatVote; readonly path: string }> => {
+  const spans = spansOf(seats.map(([vote, weight]) => ({ participantId: "", vote, weight })))
+  const gap = seats.length > 12 || seats.length === 1 ? 0 : 0.012
+  return spans.map(({ from, seat, to }) => ({
+    vote: seat.vote,
+    path: arcPath({ x: 17, y: 17 }, 8.5, 16.5, from + gap, to - gap)
+  }))
+}

@@ -27,12 +27,12 @@ export * from "./archive/Range.ts"
 export * from "./archive/Tables.ts"
 export * from "./card/Card.ts"
 export * from "./card/CardText.ts"
+export { initials } from "./card/Initials.ts"
 export { cardVerdict, VerdictState, verdictWord } from "./card/CardVerdict.ts"
 export { countsText, decisionCard } from "./card/DecisionCard.ts"
 export {
   GLYPH_SIZE,
   glyphPicture,
-  initials,
   RING_SIZE,
   type RingPicture,
   ringPicture,

@@ -41,6 +41,7 @@ export const decisionCard = (run: Deliberation, { sessionRules }: ActivePolicy, 
     ...(commitment !== undefined && { action: commitment.action }),
     ...(commitment !== undefined && commitment.by !== "" && { by: commitment.by }),
     ...(commitment?.confidence !== undefined && { confidence: commitment.confidence }),
+    outOfReach: isOutOfReach(answers),
     ...base,
     ...(rings.length > shown.length && { ringsLeftOut: rings.length - shown.length }),
     ...(tally !== undefined && { tally }),
@@ -48,6 +49,11 @@ export const decisionCard = (run: Deliberation, { sessionRules }: ActivePolicy, 
     counts: countsText({ ...base, ...(tally !== undefined && { tally }) }),
     sentences: cardSentences(verdict, answers)
   }
+}
+
+const isOutOfReach = ({ forecast, why }: CardAnswers): boolean => {
+  const approvals = forecast?.outcomes.filter(({ outcome }) => outcome === "positive") ?? []
+  return why.outcome === null && approvals.length > 0 && approvals.every(({ status }) => status === "impossible")
 }
 
 type IsPivotal = (participantId: string, proposalId: string) => boolean

@@ -27,10 +27,10 @@ export * from "./archive/Range.ts"
 export * from "./archive/Tables.ts"
 export * from "./card/Card.ts"
 export * from "./card/CardText.ts"
-export { initials } from "./card/Initials.ts"
 export { cardVerdict, VerdictState, verdictWord } from "./card/CardVerdict.ts"
 export { cardInSlices, countsText, decisionCard, type ReasonedCard, reasonedCard } from "./card/DecisionCard.ts"
 export { type RecordSubject, recordSubject, whyHtml, whyMarkdown } from "./card/DecisionPage.ts"
+export { initials } from "./card/Initials.ts"
 export {
   GLYPH_SIZE,
   glyphPicture,

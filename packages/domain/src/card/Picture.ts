@@ -1,5 +1,5 @@
-import { initials } from "./Initials.ts"
 import { arcPath, onRing, type Point, parliament } from "./Geometry.ts"
+import { initials } from "./Initials.ts"
 import type { CardSeat, SeatVote } from "./Seats.ts"
 import { type CardRule, sumsOf, type Tick, tickOf } from "./Ticks.ts"
 

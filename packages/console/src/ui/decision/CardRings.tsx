@@ -113,7 +113,12 @@ const TallyBar = ({ tally }: { readonly tally: DecisionCard["tally"] }) => {
         <svg aria-hidden width="100%" height="10" className="rounded-sm">
           <rect width="100%" height="10" className={voteFill.none} />
           <rect width={share(tally.for)} height="10" className={voteFill.for} />
-          <rect x={share(tally.of - tally.against)} width={share(tally.against)} height="10" className={voteFill.against} />
+          <rect
+            x={share(tally.of - tally.against)}
+            width={share(tally.against)}
+            height="10"
+            className={voteFill.against}
+          />
         </svg>
         {tick === undefined ? null : (
           <span

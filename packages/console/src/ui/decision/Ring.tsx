@@ -8,8 +8,8 @@ import {
   seatText
 } from "@runplane/domain"
 import { type KeyboardEvent, memo, useMemo } from "react"
-import type { Tone } from "../../view/format/Status.ts"
 import { voteFill } from "../../view/decision/VerdictTone.ts"
+import type { Tone } from "../../view/format/Status.ts"
 
 /** Seats up to which each of them is a button of the picture; more are too small to be pressed. */
 export const MOST_PRESSED = 12
@@ -184,10 +184,8 @@ const Seat = ({ hasVotes, isChanged, onPress, shape }: SeatProps) => {
       {bolt === undefined ? null : (
         <path
           aria-hidden
-          d={`M${bolt.x + 1.5} ${bolt.y - 8}l-6 9h4.5l-1.5 7l6-9h-4.5z`}
-          className="fill-warn stroke-panel"
-          strokeWidth={1.5}
-          paintOrder="stroke"
+          d={`M${bolt.x + 2} ${bolt.y - 10}l-7.5 11.5h5.5l-2 8.5l7.5-11.5h-5.5z`}
+          className={vote === "for" || vote === "against" ? "fill-panel" : "fill-text"}
         />
       )}
       {label === undefined ? null : (

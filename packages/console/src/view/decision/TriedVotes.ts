@@ -1,4 +1,4 @@
-import { type CardRing, type DecisionCard, inOrder, type SeatVote, type WhatIf } from "@runplane/domain"
+import { type CardRing, type DecisionCard, inOrder, type SeatVote, type VoteChange } from "@runplane/domain"
 import type { ChangedVote } from "../run/WhatIfState.ts"
 
 const SIDES: Readonly<Record<string, SeatVote>> = { APPROVE: "for", REJECT: "against", ABSTAIN: "abstained" }
@@ -21,7 +21,7 @@ export const ballotWord = (vote: SeatVote): string | undefined => WORDS[vote]
 export const ringsWith = (
   card: DecisionCard,
   votes: ReadonlyArray<ChangedVote>,
-  answer: Pick<WhatIf, "pivotal"> | undefined,
+  answer: { readonly pivotal: ReadonlyArray<Pick<VoteChange, "participantId" | "proposalId">> } | undefined,
   isOtherPolicy: boolean
 ): ReadonlyArray<CardRing> =>
   card.rings.map((ring) => {

@@ -30,7 +30,14 @@ export const CardReasons = ({ card, shown }: { readonly card: DecisionCard; read
       {action === undefined ? null : (
         <div className="text-[12.5px] text-muted">
           <p>
-            Committed{by === undefined ? null : <> by <UserText text={by} /></>}: <UserText text={action} />
+            Committed
+            {by === undefined ? null : (
+              <>
+                {" "}
+                by <UserText text={by} />
+              </>
+            )}
+            : <UserText text={action} />
             {confidence === undefined ? null : `, with a stated confidence of ${percent(confidence)}`}
           </p>
           <DecisionProof commitmentHash={current?.commitmentHash} receipt={current?.receipt} />

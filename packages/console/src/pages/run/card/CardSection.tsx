@@ -1,14 +1,15 @@
 import { memo } from "react"
-import type { RunPageState, SetRunPage } from "../RunParams.ts"
+import { Failure } from "../../../ui/States.tsx"
+import type { RunPageState } from "../RunParams.ts"
 import type { ShownRun } from "../useShown.ts"
 import { DecisionCard } from "./DecisionCard.tsx"
-import { useCardOf } from "./useCard.ts"
+import { useCardOf, useServedCard } from "./useCard.ts"
 import { WhyDetails } from "./WhyDetails.tsx"
 
 interface CardSectionProps {
   readonly shown: ShownRun
   readonly page: Pick<RunPageState, "policy" | "votes">
-  readonly set: SetRunPage
+  readonly set: (patch: Partial<Pick<RunPageState, "event" | "policy" | "votes">>) => void
   /** Whether the rules follow the card. */
   readonly hasDetails?: boolean
 }
@@ -23,11 +24,31 @@ export default memo(function CardSection(props: CardSectionProps) {
 
 /** Computed here from the events. */
 const FromEvents = ({ hasDetails = false, page, set, shown }: CardSectionProps) => {
-  const { answer, by, card, run } = useCardOf(shown.events)
+  const { by, card, run, why } = useCardOf(shown.events)
   return (
     <>
       <DecisionCard card={card} shown={shown} page={page} set={set} local={{ run, by }} />
-      {hasDetails ? <WhyDetails answer={answer} shown={shown} onSelect={(index) => set({ event: index })} /> : null}
+      {hasDetails ? <WhyDetails answer={why} shown={shown} onSelect={(index) => set({ event: index })} /> : null}
+    </>
+  )
+}
+
+/** Read from the service. */
+const FromService = ({ hasDetails = false, page, set, shown }: CardSectionProps) => {
+  const { card, why } = useServedCard(shown)
+  const failed = [card, why].find(({ error }) => error !== null)
+  if (failed !== undefined) {
+    const retry = () => {
+      void card.refetch()
+      void why.refetch()
+    }
+    return <Failure what="The decision cannot be read" error={failed.error ?? new Error("no answer")} retry={retry} />
+  }
+  if (card.data === undefined || typeof why.data !== "object") return <div className="skeleton h-40" />
+  return (
+    <>
+      <DecisionCard card={card.data} shown={shown} page={page} set={set} local={undefined} />
+      {hasDetails ? <WhyDetails answer={why.data} shown={shown} onSelect={(index) => set({ event: index })} /> : null}
     </>
   )
 }

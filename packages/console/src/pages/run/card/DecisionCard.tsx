@@ -1,4 +1,4 @@
-import type { ActivePolicy, CardRing, CardSeat, Deliberation, DecisionCard as Card } from "@runplane/domain"
+import type { ActivePolicy, DecisionCard as Card, CardRing, CardSeat, Deliberation } from "@runplane/domain"
 import { cardSentence, countsText, runDuration, seatText } from "@runplane/domain"
 import { useMemo } from "react"
 import { Time, UserText } from "../../../ui/basics.tsx"
@@ -8,25 +8,22 @@ import { MOST_PRESSED } from "../../../ui/decision/Ring.tsx"
 import { useNow } from "../../../ui/hooks.ts"
 import { ballotWord, ringsWith, triedSeats } from "../../../view/decision/TriedVotes.ts"
 import { verdictTone } from "../../../view/decision/VerdictTone.ts"
-import { costIn, cut, duration, whole } from "../../../view/format/Format.ts"
+import { costIn, cut, duration, TITLE_LENGTH, whole } from "../../../view/format/Format.ts"
 import { shortPolicy } from "../../../view/policies/PolicyWords.ts"
 import { runFacts } from "../../../view/run/RunFacts.ts"
 import { turnVote } from "../../../view/run/WhatIfState.ts"
-import type { RunPageState, SetRunPage } from "../RunParams.ts"
+import type { RunPageState } from "../RunParams.ts"
 import type { ShownRun } from "../useShown.ts"
 import { CardReasons } from "./CardReasons.tsx"
 import { OtherPolicySelect } from "./OtherPolicySelect.tsx"
 import { Tried } from "./Tried.tsx"
 import { useWhatIf } from "./useWhatIf.ts"
 
-/** Characters of a question on the card; the whole is in its title. */
-const QUESTION = 140
-
 interface DecisionCardProps {
   readonly card: Card
   readonly shown: ShownRun
   readonly page: Pick<RunPageState, "policy" | "votes">
-  readonly set: SetRunPage
+  readonly set: (patch: Partial<Pick<RunPageState, "event" | "policy" | "votes">>) => void
   /** What the browser can compute the answers from; undefined for a run of which it has not all events. */
   readonly local: { readonly run: Deliberation; readonly by: ActivePolicy } | undefined
 }
@@ -56,7 +53,7 @@ export const DecisionCard = ({ card, local, page, set, shown }: DecisionCardProp
     : ([card.word, verdictTone(card.verdict)] as const)
   return (
     <section className="panel @container p-5" aria-label="Decision card" data-verdict={card.verdict}>
-      <div className="grid grid-cols-1 items-center gap-x-7 gap-y-4 @2xl:grid-cols-[minmax(0,1fr)_minmax(300px,420px)] @5xl:grid-cols-[minmax(0,1fr)_400px_minmax(0,1fr)]">
+      <div className="grid grid-cols-1 items-center gap-x-7 gap-y-4 @2xl:grid-cols-[minmax(0,1fr)_minmax(280px,380px)] @4xl:grid-cols-[minmax(0,1fr)_minmax(300px,380px)_minmax(0,1fr)]">
         <Subject card={card} shown={shown} local={local} />
         <div className="mx-auto w-full max-w-[420px]">
           <CardRings
@@ -68,7 +65,7 @@ export const DecisionCard = ({ card, local, page, set, shown }: DecisionCardProp
             onPress={canTry ? press : undefined}
           />
         </div>
-        <div className="min-w-0 @2xl:col-span-2 @5xl:col-span-1" aria-live="polite" role="status">
+        <div className="min-w-0 @2xl:col-span-2 @4xl:col-span-1" aria-live="polite" role="status">
           {isTried ? (
             <Tried card={card} page={page} asked={asked} onBack={() => set({ votes: [], policy: "" })} />
           ) : (
@@ -80,7 +77,12 @@ export const DecisionCard = ({ card, local, page, set, shown }: DecisionCardProp
       {canTry ? (
         <div className="no-print mt-4 flex flex-wrap items-center gap-x-4 gap-y-2 border-t border-line pt-3 text-[12px] text-muted">
           <span>Press a seat to try another vote. The run itself does not change.</span>
-          <OtherPolicySelect modeName={card.modeName} policy={page.policy} current={shown.state.policy.policyVersion} set={set} />
+          <OtherPolicySelect
+            modeName={card.modeName}
+            policy={page.policy}
+            current={shown.state.policy.policyVersion}
+            set={set}
+          />
           <SeatList card={drawn} onPress={press} />
         </div>
       ) : null}
@@ -98,11 +100,12 @@ const Subject = ({ card, local, shown }: Pick<DecisionCardProps, "card" | "local
   const { totals } = state.llm
   const [first] = card.rings
   const sessionRules = local?.by.sessionRules
-  const policy = sessionRules === undefined ? undefined : shortPolicy(sessionRules.mode, sessionRules.terms.policy.rules)
+  const policy =
+    sessionRules === undefined ? undefined : shortPolicy(sessionRules.mode, sessionRules.terms.policy.rules)
   return (
-    <div className="min-w-0 @2xl:max-@5xl:self-start">
+    <div className="min-w-0">
       <h2 className="text-[20px] leading-tight font-semibold tracking-tight" title={question}>
-        <UserText text={cut(question, QUESTION)} />
+        <UserText text={cut(question, TITLE_LENGTH)} />
       </h2>
       <p className="mt-1.5 text-soft">
         {[facts.scenario, facts.environment].map((text) =>
@@ -161,7 +164,9 @@ const SeatList = ({
 }) => (
   <details className="w-full">
     <summary className="w-fit cursor-pointer py-1 text-accent underline">
-      {rings.some(({ seats }) => seats.length > MOST_PRESSED) ? "Seats and their votes, to try others" : "Seats and their votes"}
+      {rings.some(({ seats }) => seats.length > MOST_PRESSED)
+        ? "Seats and their votes, to try others"
+        : "Seats and their votes"}
     </summary>
     {rings.map((ring) => (
       <div key={ring.proposalId} className="mt-2">

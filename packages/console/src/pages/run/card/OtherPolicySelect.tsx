@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query"
 import { call } from "../../../client/Client.ts"
 import { isOffline } from "../../../client/Offline.ts"
-import type { SetRunPage } from "../RunParams.ts"
+import type { RunPageState } from "../RunParams.ts"
 
 interface OtherPolicySelectProps {
   readonly modeName: string
   /** The chosen policy; empty for the one of the run. */
   readonly policy: string
   readonly current: string
-  readonly set: SetRunPage
+  readonly set: (patch: Partial<Pick<RunPageState, "event" | "policy" | "votes">>) => void
 }
 
 /** The policies of the registry that fit the mode, to be tried in place of the run's. */

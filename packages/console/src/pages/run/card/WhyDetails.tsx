@@ -89,7 +89,10 @@ export const WhyDetails = ({ answer, onSelect, shown }: WhyDetailsProps) => {
         </ul>
       )}
       {notes.length === 0 ? null : (
-        <p tabIndex={0} className="max-h-24 overflow-auto border-t border-line px-4 py-2 text-[12px] text-muted first:border-0">
+        <p
+          tabIndex={0}
+          className="max-h-24 overflow-auto border-t border-line px-4 py-2 text-[12px] text-muted first:border-0"
+        >
           <UserText text={notes.join("; ")} />
         </p>
       )}

@@ -1,4 +1,11 @@
-import { type ActivePolicy, type Deliberation, isTerminal, type WhatIf, whatIf } from "@runplane/domain"
+import {
+  type ActivePolicy,
+  type Deliberation,
+  isTerminal,
+  type VoteChange,
+  type WhatIf,
+  whatIf
+} from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
 import * as Result from "effect/Result"
 import { call } from "../../../client/Client.ts"
@@ -15,7 +22,9 @@ export interface Tried {
 }
 
 /** The parts of an answer that the card shows. */
-export type TriedAnswer = Pick<WhatIf, "after" | "before" | "changed" | "notes" | "pivotal" | "smallestChange">
+export interface TriedAnswer extends Pick<WhatIf, "after" | "before" | "changed" | "notes"> {
+  readonly pivotal: ReadonlyArray<Pick<VoteChange, "participantId" | "proposalId">>
+}
 
 /**
  * The answer of the service to the changes. It is the answer to the latest ones: a query has their words as its key, and

@@ -95,6 +95,7 @@ export {
   narrativeTime,
   runDuration,
   type SpanTimes,
+  shownBegin,
   spanTimes,
   type TimedRun
 } from "./events/RunTimes.ts"

@@ -76,6 +76,9 @@ export const dayMonth: Say = timesAs({ day: "numeric", month: "short" })
 /** `14:03` in the chosen zone. */
 export const clockMinute: Say = timesAs({ hour: "2-digit", minute: "2-digit" })
 
+/** `14:03:22` in the chosen zone. */
+export const clockSecond: Say = timesAs({ hour: "2-digit", minute: "2-digit", second: "2-digit" })
+
 /** `14:03:22.417` in the chosen zone. */
 export const clockTime = (at: number): string => (Number.isFinite(at) ? CLOCK(at) : "--:--:--")
 

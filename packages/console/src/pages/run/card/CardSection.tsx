@@ -16,7 +16,9 @@ interface CardSectionProps {
 
 /** The decision of the run as a card, and the rules behind it. */
 export default memo(function CardSection(props: CardSectionProps) {
-  const { isNow, start } = props.shown
+  const { isNow, isWhole, start } = props.shown
+  // The events are loading: a part of them is no decision.
+  if (!isWhole && start === 0) return <div className="skeleton h-64" />
   if (start === 0) return <FromEvents {...props} />
   if (isNow) return <FromService {...props} />
   return <p className="text-muted">The decision at an earlier index is available for shorter runs only.</p>

@@ -75,7 +75,7 @@ export default function DecisionView({ page, set, shown }: RunViewProps) {
                     className="sticky left-0 max-w-[340px] min-w-[200px] bg-panel px-4 py-3 text-left font-normal"
                   >
                     <button type="button" className="text-left" onClick={() => set({ event: row.index })}>
-                      <UserText text={row.title} className="font-semibold hover:underline" />
+                      <UserText text={cut(row.title, LINES_LENGTH)} className="font-semibold hover:underline" />
                     </button>
                     <p className="text-[12px] text-muted">
                       by <UserText text={row.by} />

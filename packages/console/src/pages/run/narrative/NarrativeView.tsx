@@ -1,4 +1,4 @@
-import { isTerminal, narrativeBegin } from "@runplane/domain"
+import { isTerminal, shownBegin } from "@runplane/domain"
 import { ArrowDown, Printer } from "lucide-react"
 import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { flushSync } from "react-dom"
@@ -46,7 +46,7 @@ export default function NarrativeView({ page, set, shown }: NarrativeViewProps) 
   // The explanation takes longer than the narrative: it waits until the index has not changed for a moment.
   const settled = useSettled(shown, SETTLED_MS)
   const [most, setMost] = useState(FIRST)
-  const begin = narrativeBegin(shown.run)
+  const begin = shownBegin(shown.run)
   // The state has the begin of a long one.
   const question =
     items.find(({ kind }) => kind === "opening")?.words ?? runFacts(shown.run, shown.state.run.intent).intent

@@ -1,4 +1,4 @@
-import { type CanonicalEvent, narrativeBegin } from "@runplane/domain"
+import { type CanonicalEvent, shownBegin } from "@runplane/domain"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { Avatar, hue, UserText } from "../../../ui/basics.tsx"
 import { useBrush } from "../../../ui/charts/useBrush.ts"
@@ -53,7 +53,7 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
     [dots, lanes.length, laneOf, scale, columns]
   )
   const ticks = useMemo(() => {
-    const begin = narrativeBegin(shown.run)
+    const begin = shownBegin(shown.run)
     const found = spacedTicks(scale.positions, LABEL / drawn).filter(
       (dot) => (scale.positions[dot] ?? 0) * drawn <= drawn - LABEL / 2
     )

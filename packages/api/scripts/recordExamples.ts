@@ -215,6 +215,7 @@ for (const [name, accept] of [
     cut: (text: string) => text
   })
 }
+await ask("getDecisionCard", "GET", `/runs/${run}/decision/card`)
 await ask("askWhatIf", "POST", `/runs/${run}/what-if`, {
   body: { policy: { rules: { voting: { algorithm: "unanimous" } } } }
 })

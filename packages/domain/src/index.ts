@@ -28,7 +28,8 @@ export * from "./archive/Tables.ts"
 export * from "./card/Card.ts"
 export * from "./card/CardText.ts"
 export { cardVerdict, VerdictState, verdictWord } from "./card/CardVerdict.ts"
-export { countsText, decisionCard } from "./card/DecisionCard.ts"
+export { cardInSlices, countsText, decisionCard, type ReasonedCard, reasonedCard } from "./card/DecisionCard.ts"
+export { type RecordSubject, recordSubject, whyHtml, whyMarkdown } from "./card/DecisionPage.ts"
 export {
   GLYPH_SIZE,
   glyphPicture,
@@ -152,7 +153,6 @@ export * from "./insight/WhatIf.ts"
 export { MAX_CLAIMS, type Why, why, whyInSlices } from "./insight/Why.ts"
 export type { Claim } from "./insight/why/Claims.ts"
 export type { Counterfactual } from "./insight/why/Counterfactual.ts"
-export { type RecordSubject, recordSubject, whyHtml, whyMarkdown } from "./insight/why/DecisionPage.ts"
 export type { RuleVerdict } from "./insight/why/Rules.ts"
 export * from "./marks/AgentRecord.ts"
 export { type AgentVote, agentVote, RECORD_TYPES } from "./marks/AgentVote.ts"

@@ -33,18 +33,19 @@ export const cardSentence = ({ action, by, counts, question, word }: DecisionCar
 /** Seats that one text lists; the rest is counted. */
 const MAX_SEATS = 40
 
-/** The card as lines of text, for readers without pictures: the sentence, the seats by proposal, and why. */
-export const cardLines = (card: DecisionCard): ReadonlyArray<string> => {
-  const { hasVotes, rings, ringsLeftOut = 0, sentences } = card
-  const seats = rings.flatMap(({ name, seats }) => {
+/** The seats by proposal, a line each. */
+export const seatLines = ({ hasVotes, rings, ringsLeftOut = 0 }: DecisionCard): ReadonlyArray<string> => [
+  ...rings.flatMap(({ name, seats }) => {
     const about = rings.length > 1 ? `on ${name}: ` : ""
     const shown = seats.slice(0, MAX_SEATS).map((seat) => `${about}${seatText(seat, hasVotes)}`)
     return seats.length > MAX_SEATS ? [...shown, `${about}and ${seats.length - MAX_SEATS} more participants`] : shown
-  })
-  return [
-    cardSentence(card),
-    ...seats,
-    ...(ringsLeftOut === 0 ? [] : [`${ringsLeftOut} earlier proposals are left out`]),
-    ...sentences.map(({ text }) => text)
-  ]
-}
+  }),
+  ...(ringsLeftOut === 0 ? [] : [`${ringsLeftOut} earlier proposals are left out`])
+]
+
+/** The card as lines of text, for readers without pictures: the sentence, the seats by proposal, and why. */
+export const cardLines = (card: DecisionCard): ReadonlyArray<string> => [
+  cardSentence(card),
+  ...seatLines(card),
+  ...card.sentences.map(({ text }) => text)
+]

@@ -1,9 +1,12 @@
-import { counting } from "../insight/Act.ts"
+import { type Act, counting } from "../insight/Act.ts"
 import type { ActivePolicy, SessionRules } from "../insight/ActivePolicy.ts"
-import { hasBallots } from "../insight/Ballots.ts"
+import { ballotOf, hasBallots } from "../insight/Ballots.ts"
 import type { Deliberation } from "../insight/Deliberation.ts"
+import { type ForecastOptions, forecastInSlices } from "../insight/Forecast.ts"
 import { decidingActs, optionsOf } from "../insight/Proposals.ts"
 import { type Votes, votesOf } from "../insight/Tally.ts"
+import { type Why, whyInSlices } from "../insight/Why.ts"
+import { runSliced, type Sliced } from "../values/Sliced.ts"
 import type { CardAnswers, CardRing, CardTally, DecisionCard, HeadCount } from "./Card.ts"
 import { cardSentences } from "./CardSentences.ts"
 import { cardVerdict, verdictWord } from "./CardVerdict.ts"
@@ -18,20 +21,15 @@ export const decisionCard = (run: Deliberation, { sessionRules }: ActivePolicy, 
   const { commitment, mode } = run
   const verdict = cardVerdict(run)
   const votes = votesOf(run, sessionRules)
-  const pivotal = pivotalOf(run, answers)
-  const all = ringsOf(run, sessionRules, votes, pivotal)
-  const rings = [...all.filter(({ committed }) => committed), ...all.filter(({ committed }) => !committed)]
-  const shown = rings.length > MAX_RINGS ? rings.slice(0, MAX_RINGS) : rings
-  const tally = all.length > 1 ? tallyOf(run, sessionRules, votes, all.length) : undefined
+  const acts = counting(decidingActs(run))
+  const { leftOut, rings } = ringsOf(run, sessionRules, votes, acts, pivotalOf(run, answers))
+  const tally = votes.names.size > 1 ? tallyOf(run, sessionRules, votes) : undefined
   const hasVotes = mode !== undefined && hasBallots(mode)
-  const voters = new Set(
-    all.flatMap(({ seats }) => seats.flatMap(({ participantId, vote }) => (vote === "none" ? [] : [participantId])))
-  )
-  const voted = hasVotes ? voters.size : 0
+  const voted = hasVotes ? votersAmong(run.participants, votes, acts) : 0
   const quorum = voteQuorum(sessionRules)
   const weighted = sessionRules?.mode === "decision" && sessionRules.terms.policy.rules.voting.algorithm === "weighted"
-  const base = { hasVotes, weighted, rings: shown, voted, participants: run.participants.length }
-  const question = run.intent ?? new Map(optionsOf(decidingActs(run))).get(votes.committed ?? "")
+  const base = { hasVotes, weighted, rings, voted, participants: run.participants.length }
+  const question = run.intent ?? new Map(optionsOf(acts)).get(votes.committed ?? "")
   return {
     runId: run.runId,
     modeName: run.modeName,
@@ -42,15 +40,40 @@ export const decisionCard = (run: Deliberation, { sessionRules }: ActivePolicy, 
     ...(commitment !== undefined && commitment.by !== "" && { by: commitment.by }),
     ...(commitment?.confidence !== undefined && { confidence: commitment.confidence }),
     ...base,
-    ...(rings.length > shown.length && { ringsLeftOut: rings.length - shown.length }),
+    ...(leftOut > 0 && { ringsLeftOut: leftOut }),
     ...(tally !== undefined && { tally }),
     ...(quorum !== undefined && { quorum: { need: quorum } }),
-    counts: countsText({ ...base, ...(tally !== undefined && { tally }) }),
+    counts: countsText({ ...base, ringsLeftOut: leftOut, ...(tally !== undefined && { tally }) }),
     sentences: cardSentences(verdict, answers)
   }
 }
 
-type IsPivotal = (participantId: string, proposalId: string) => boolean
+/** A card with the reasons that it shows. */
+export interface ReasonedCard {
+  readonly card: DecisionCard
+  readonly why: Why
+}
+
+/** The card of a run with the answers that it shows; an open run has its forecast. */
+export const reasonedCard = (run: Deliberation, by: ActivePolicy, options: ForecastOptions = {}): ReasonedCard =>
+  runSliced(cardInSlices(run, by, options))
+
+/** The same in slices, for long runs. */
+export function* cardInSlices(
+  run: Deliberation,
+  by: ActivePolicy,
+  options: ForecastOptions = {}
+): Sliced<ReasonedCard> {
+  const why = yield* whyInSlices(run, by)
+  const verdict = cardVerdict(run)
+  const isOpen = verdict === "open" || verdict === "suspended"
+  const forecast = isOpen ? yield* forecastInSlices(run, by, options) : undefined
+  yield
+  return { card: decisionCard(run, by, { why, forecast }), why }
+}
+
+/** Whether the decision depends on a participant: on one proposal, or on any. */
+type IsPivotal = (participantId: string, proposalId?: string) => boolean
 
 /** The participants whose act decides: in an open run by the forecast, else by why, which knows the proposal too. */
 const pivotalOf = ({ acts }: Deliberation, { forecast, why }: CardAnswers): IsPivotal => {
@@ -59,59 +82,71 @@ const pivotalOf = ({ acts }: Deliberation, { forecast, why }: CardAnswers): IsPi
     return (participantId) => ids.has(participantId)
   }
   const seqs = new Set(why.counterfactuals.flatMap(({ seq, stillAllowed }) => (stillAllowed ? [] : [seq])))
-  const keys = new Set(acts.flatMap(({ by, proposalId, seq }) => (seqs.has(seq) ? [keyOf(by, proposalId)] : [])))
-  return (participantId, proposalId) => keys.has(keyOf(participantId, proposalId))
+  const deciding = acts.filter(({ seq }) => seqs.has(seq))
+  const keys = new Set(deciding.map(({ by, proposalId }) => keyOf(by, proposalId)))
+  const ids = new Set(deciding.map(({ by }) => by))
+  return (participantId, proposalId) =>
+    proposalId === undefined ? ids.has(participantId) : keys.has(keyOf(participantId, proposalId))
 }
 
 const keyOf = (participantId: string, proposalId: string) => `${participantId.length} ${participantId} ${proposalId}`
 
+/** The participants with a ballot on any proposal. */
+const votersAmong = (participants: ReadonlyArray<string>, { names }: Votes, acts: ReadonlyArray<Act>): number => {
+  const voters = new Set(
+    acts.flatMap((act) => (names.has(act.proposalId) && ballotOf(act) !== undefined ? [act.by] : []))
+  )
+  return participants.filter((participant) => voters.has(participant)).length
+}
+
+/** The ring of the commitment first, then the latest others in their order. */
 const ringsOf = (
   run: Deliberation,
   sessionRules: SessionRules | undefined,
-  votes: Votes,
+  { committed, names }: Votes,
+  acts: ReadonlyArray<Act>,
   isPivotal: IsPivotal
-): ReadonlyArray<CardRing> => {
+): { readonly rings: ReadonlyArray<CardRing>; readonly leftOut: number } => {
   const { mode, participants } = run
-  const acts = counting(decidingActs(run))
-  const seatsAt = (proposalId: string) =>
-    seatsOn(proposalId, participants, acts, sessionRules, (participantId) => isPivotal(participantId, proposalId))
+  const only = (ring: Omit<CardRing, "counts">) => ({
+    rings: participants.length === 0 ? [] : [{ ...ring, counts: countsOf(ring.seats) }],
+    leftOut: 0
+  })
   if (mode === undefined || !hasBallots(mode)) {
-    if (participants.length === 0) return []
-    const abouts = new Set(acts.map(({ proposalId }) => proposalId))
-    const seats = seatsByRole(participants, acts, (who) => [...abouts].some((about) => isPivotal(who, about)))
-    return [{ proposalId: "", name: "", committed: run.commitment !== undefined, seats, counts: countsOf(seats) }]
+    const seats = seatsByRole(participants, acts, isPivotal)
+    return only({ proposalId: "", name: "", committed: run.commitment !== undefined, seats })
   }
-  const proposers = new Map(
-    acts.flatMap(({ by, proposalId, type }) =>
-      type === "Proposal" || type === "ApprovalRequest" ? [[proposalId, by] as const] : []
-    )
-  )
-  const subjects = [...votes.names]
   // Before anything is proposed the seats are empty, not absent.
-  if (subjects.length === 0 && participants.length > 0) {
-    const seats = seatsAt("")
-    return [{ proposalId: "", name: "", committed: false, seats, counts: countsOf(seats) }]
+  if (names.size === 0) {
+    const seats = seatsOn("", participants, [], sessionRules, (participantId) => isPivotal(participantId, ""))
+    return only({ proposalId: "", name: "", committed: false, seats })
   }
-  return subjects.map(([proposalId, name]): CardRing => {
-    const seats = seatsAt(proposalId)
+  const others = [...names.keys()].filter((proposalId) => proposalId !== committed)
+  const chosen = committed === undefined ? [] : [committed]
+  const latest = others.slice(Math.max(0, others.length - (MAX_RINGS - chosen.length)))
+  const actsOn = new Map([...chosen, ...latest].map((proposalId): [string, Array<Act>] => [proposalId, []]))
+  for (const act of acts) actsOn.get(act.proposalId)?.push(act)
+  const rings = Array.from(actsOn, ([proposalId, about]): CardRing => {
+    const seats = seatsOn(proposalId, participants, about, sessionRules, (id) => isPivotal(id, proposalId))
     // The runtime tallies the votes of all proposals together.
     const rule =
       mode === "quorum"
-        ? approvalRule(sessionRules, acts, proposalId)
-        : subjects.length === 1
+        ? approvalRule(sessionRules, about, proposalId)
+        : names.size === 1
           ? voteRule(sessionRules)
           : undefined
-    const by = proposers.get(proposalId)
+    const by = about.findLast(({ type }) => type === "Proposal" || type === "ApprovalRequest")?.by ?? ""
     return {
       proposalId,
-      name,
-      ...(by !== undefined && by !== "" && { by }),
-      committed: proposalId === votes.committed,
+      name: names.get(proposalId) ?? proposalId,
+      ...(by !== "" && { by }),
+      committed: proposalId === committed,
       seats,
       counts: countsOf(seats),
       ...(rule !== undefined && { rule })
     }
   })
+  return { rings, leftOut: names.size - rings.length }
 }
 
 const countsOf = (seats: ReadonlyArray<CardSeat>): HeadCount => {
@@ -123,12 +158,11 @@ const countsOf = (seats: ReadonlyArray<CardSeat>): HeadCount => {
 const tallyOf = (
   run: Deliberation,
   sessionRules: SessionRules | undefined,
-  { counted }: Votes,
-  proposals: number
+  { counted, names }: Votes
 ): CardTally | undefined => {
   const rule = voteRule(sessionRules)
   if (counted === undefined || rule === undefined) return undefined
-  const of = sumsOf(seatsOn("", run.participants, [], sessionRules, () => false)).of * proposals
+  const of = sumsOf(seatsOn("", run.participants, [], sessionRules, () => false)).of * names.size
   const sums: Sums =
     counted.weights === undefined ? { for: counted.approve, against: counted.reject, of } : { ...counted.weights, of }
   return { ...sums, passes: counted.passes, rule }
@@ -139,15 +173,19 @@ export const countsText = ({
   hasVotes,
   participants,
   rings,
+  ringsLeftOut = 0,
   tally,
   voted,
   weighted
-}: Pick<DecisionCard, "hasVotes" | "participants" | "rings" | "tally" | "voted" | "weighted">): string => {
+}: Pick<
+  DecisionCard,
+  "hasVotes" | "participants" | "rings" | "ringsLeftOut" | "tally" | "voted" | "weighted"
+>): string => {
   if (!hasVotes) return `${participants} ${participants === 1 ? "participant" : "participants"}`
   const turnout = `${voted} of ${participants} voted`
   const [first] = rings
   if (first === undefined) return turnout
-  if (rings.length > 1 && !first.committed) return `${rings.length} proposals, ${turnout}`
+  if (rings.length > 1 && !first.committed) return `${rings.length + ringsLeftOut} proposals, ${turnout}`
   const { abstained } = first.counts
   const sums = weighted ? sumsOf(first.seats) : first.counts
   const heads = `${figure(sums.for)} for, ${figure(sums.against)} against${weighted ? " by weight" : ""}`

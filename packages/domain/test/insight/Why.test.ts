@@ -5,6 +5,7 @@ import {
   activePolicy,
   decisionRecord,
   isAllowed,
+  reasonedCard,
   type Why,
   why,
   whyHtml,
@@ -29,6 +30,11 @@ import { derived, draft, number } from "../support/events.ts"
 const whyOf = (...drafts: Drafts): Why => {
   const { by, run } = governed(...drafts)
   return why(run, by)
+}
+
+const pageOf = (...drafts: Drafts): string => {
+  const { by, run } = governed(...drafts)
+  return whyMarkdown(reasonedCard(run, by))
 }
 
 const rules = {
@@ -196,7 +202,8 @@ describe("why", () => {
   it("says how many calls the cost lacks", () => {
     const call = derived("llm.call.completed", "Signal", "a", { totalTokens: 100, estimatedCostUsd: 0.5 })
     const missing = derived("llm.call.completed", "Signal", "b", { usage: "missing" })
-    const story = whyOf(opened(four), call, missing, missing, proposes("a"))
+    const drafts = [opened(four), call, missing, missing, proposes("a")]
+    const story = whyOf(...drafts)
     assert.deepStrictEqual(story.cost, {
       totalTokens: 100,
       costUsd: 0.5,
@@ -206,14 +213,15 @@ describe("why", () => {
         { participantId: "b", calls: 2, totalTokens: 0, costUsd: 0, callsWithoutUsage: 2 }
       ]
     })
-    assert.include(whyMarkdown(story), "b: 2 calls, 0 tokens, $0.0000 and 2 calls without usage")
+    assert.include(pageOf(...drafts), "b: 2 calls, 0 tokens, $0.0000 and 2 calls without usage")
   })
 
   it("says which part of the cost is a guess", () => {
     const call = (sender: string, estimatedCostUsd: number, costBasis: string) =>
       derived("llm.call.completed", "Signal", sender, { totalTokens: 1, estimatedCostUsd, costBasis })
     const calls = [call("a", 0.1, "fallback"), call("a", 0.2, "fallback"), call("a", 1, "catalogue")]
-    const story = whyOf(opened(four), ...calls, call("b", 2, "override"), proposes("a"))
+    const drafts = [opened(four), ...calls, call("b", 2, "override"), proposes("a")]
+    const story = whyOf(...drafts)
     assert.deepStrictEqual(story.cost, {
       totalTokens: 4,
       costUsd: 3.3,
@@ -223,7 +231,7 @@ describe("why", () => {
         { participantId: "b", calls: 1, totalTokens: 1, costUsd: 2 }
       ]
     })
-    assert.include(whyMarkdown(story), "a: 3 calls, 3 tokens, $1.3000, ≈ $0.3000 of it guessed")
+    assert.include(pageOf(...drafts), "a: 3 calls, 3 tokens, $1.3000, ≈ $0.3000 of it guessed")
   })
 
   it("adds up the cost, and keeps refusals of the policy", () => {
@@ -294,7 +302,7 @@ describe("properties of why", () => {
 
   it.prop("is total over any events", { drafts: arbitraryDrafts }, ({ drafts }) => {
     const run = decisionRecord(number(drafts))
-    const story = why(run, activePolicy(run))
+    const story = reasonedCard(run, activePolicy(run))
     assert.isString(whyHtml(story))
     assert.isString(whyMarkdown(story))
   })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Why, why, whyHtml, whyMarkdown } from "@runplane/domain"
+import { reasonedCard, type Why, why, whyHtml, whyMarkdown } from "@runplane/domain"
 import { activePolicyOf, arbitraryTalk, arbitraryTerms, placed, talkOf } from "../support/committees.ts"
 import {
   commits,
@@ -66,13 +66,16 @@ describe("the proposal of a commitment", () => {
 })
 
 describe("a commitment against its voters", () => {
-  const against = whyOf([three, go, hold, ...rejects, commitment({ action: "go" })])
+  const drafts = [three, go, hold, ...rejects, commitment({ action: "go" })]
+  const against = whyOf(drafts)
 
   it("is marked in the facts, in the title and in a warning of each page", () => {
     assert.isTrue(against.outcome?.againstVotes)
-    assert.match(whyMarkdown(against), /^# Approved against its votes: go$/m)
-    for (const page of [whyMarkdown(against), whyHtml(against)]) {
-      assert.include(page, "the voters rejected go (0 approve, 3 reject), and it was committed")
+    const { by, run } = governed(...drafts)
+    const record = reasonedCard(run, by)
+    assert.match(whyMarkdown(record), /^# Approved against its votes: go$/m)
+    for (const page of [whyMarkdown(record), whyHtml(record)]) {
+      assert.match(page, /\bthe voters rejected go \(0 approve, 3 reject\), and it was committed/i)
       assert.notInclude(page, "carried by")
     }
   })

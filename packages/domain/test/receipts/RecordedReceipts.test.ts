@@ -11,6 +11,7 @@ import {
   RECEIPT_ARTIFACT,
   type ReceiptReport,
   readCommitment,
+  reasonedCard,
   receiptReportIn,
   remember,
   specifiedPrices,
@@ -89,8 +90,8 @@ describe("a receipt in the log", () => {
 
   it("is in the decision record and its pages, escaped", () => {
     const { by, run } = governed([...decided, receipted(REFUTED)])
-    const answer = why(run, by)
-    assert.deepStrictEqual(answer.receipt, REFUTED)
+    const answer = reasonedCard(run, by)
+    assert.deepStrictEqual(answer.why.receipt, REFUTED)
     const line = "receipt of the runtime: not verified (issuer runtime:"
     assert.include(whyMarkdown(answer), `${line}&lt;b&gt;): it disagrees with the log in reason`)
     assert.include(whyHtml(answer), `${line}&lt;b&gt;): it disagrees with the log in reason`)

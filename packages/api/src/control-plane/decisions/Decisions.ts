@@ -1,4 +1,4 @@
-import { about, DenialReason, Field, guessedPart, ReceiptReport, RunId } from "@runplane/domain"
+import { about, DecisionCard, DenialReason, Field, guessedPart, ReceiptReport, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 /** What is answered about decisions (docs/reference/decisions.md). */
@@ -47,6 +47,12 @@ const OutcomeForecast = Schema.Struct({
     })
   ).annotate({ description: "The smallest sets of acts after which the outcome is allowed" })
 }).annotate({ identifier: "OutcomeForecast", description: "What can still become of one outcome" })
+
+/** The answer of `GET /runs/:id/decision/card` (docs/reference/decisions.md#card). */
+export const RunCard = Schema.Struct({ ...DecisionCard.fields, runId: RunId }).annotate({
+  identifier: "DecisionCard",
+  description: "The picture of a decision: seats, verdict and reasons"
+})
 
 /** The answer of `GET /runs/:id/forecast` (docs/reference/decisions.md#forecast). */
 export const DecisionForecast = Schema.Struct({

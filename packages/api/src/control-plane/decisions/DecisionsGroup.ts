@@ -8,7 +8,7 @@ import { RunReference } from "../../validation/Params.ts"
 import { bodySchema } from "../../validation/RequestSchema.ts"
 import { BacktestLine, BacktestRequest } from "./Backtest.ts"
 import { divergenceQuery, forecastQuery, WhatIfRequest } from "./DecisionRequests.ts"
-import { DecisionForecast, DecisionWhy, DivergenceAnswer, WhatIfAnswer } from "./Decisions.ts"
+import { DecisionForecast, DecisionWhy, DivergenceAnswer, RunCard, WhatIfAnswer } from "./Decisions.ts"
 import { StabilityAnswer, stabilityQuery } from "./Stability.ts"
 
 const id = { id: RunReference }
@@ -48,6 +48,21 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
         description:
           "The decision record: what was said, how each rule was met, which votes carried the outcome, and what it cost. " +
           "`Accept` chooses its form: JSON, Markdown, or one printable page. Of a run without decision it says what was missing."
+      })
+    ),
+    HttpApiEndpoint.get("card", "/runs/:id/decision/card", {
+      params: id,
+      query: forecastQuery,
+      success: RunCard,
+      error: Failure.RunNotFound
+    }).annotateMerge(
+      operation({
+        id: "getDecisionCard",
+        access: "viewer",
+        summary: "Show a decision as one picture",
+        description:
+          "The question, the verdict in one word, a ring of seats for each proposal with the rule that the votes have to " +
+          "satisfy, and the reasons in sentences. An open run has what it waits for and what is still possible."
       })
     ),
     HttpApiEndpoint.post("whatIf", "/runs/:id/what-if", {

@@ -9,12 +9,15 @@ import {
 } from "@runplane/api"
 import {
   type Changes,
+  cardInSlices,
+  type DecisionCard,
   type Divergence,
   divergenceInSlices,
   type Forecast,
   forecastInSlices,
   type PolicyText,
   policyRuleFaults,
+  type ReasonedCard,
   type RecordSubject,
   type RunId,
   recordSubject,
@@ -45,9 +48,8 @@ export interface Parted {
   readonly divergence: Divergence | null
 }
 
-/** The reasons of a decision, and what its record says of the run. */
-export interface DecisionRecord {
-  readonly why: Why & { readonly runId: RunId }
+/** A decision with its reasons, and what its record says of the run. */
+export interface DecisionRecord extends ReasonedCard {
   readonly subject: Omit<RecordSubject, "printedAt" | "printedBy">
 }
 
@@ -62,7 +64,12 @@ export class Decisions extends Context.Service<
     readonly why: (
       reference: string
     ) => Effect.Effect<Why & { readonly runId: RunId }, NotFound | SqlError | TurnRefused>
-    /** The same with the subject of the printed record. */
+    /** The picture of the decision, as of an event or of the whole log. */
+    readonly card: (
+      reference: string,
+      atSeq?: number
+    ) => Effect.Effect<DecisionCard & { readonly runId: RunId }, NotFound | SqlError | TurnRefused>
+    /** The printed record: card, reasons and subject. */
     readonly record: (reference: string) => Effect.Effect<DecisionRecord, NotFound | SqlError | TurnRefused>
     readonly whatIf: (
       reference: string,
@@ -108,7 +115,8 @@ export class Decisions extends Context.Service<
       })
 
       const forecasts = makeAnswerCache<Forecast & { readonly runId: RunId }>(events, runs)
-      const whys = makeAnswerCache<DecisionRecord>(events, runs)
+      const whys = makeAnswerCache<Why & { readonly runId: RunId }>(events, runs)
+      const records = makeAnswerCache<DecisionRecord & { readonly runId: RunId }>(events, runs)
       const whatIfs = makeAnswerCache<WhatIf>(events, runs)
       const divergences = makeAnswerCache<Parted>(events, runs)
 
@@ -141,29 +149,34 @@ export class Decisions extends Context.Service<
         const cached = yield* forecasts([runId], atSeq)
         const at = { cached, runId, ...(atSeq !== undefined && { upToSeq: atSeq }) }
         const make = Effect.fnUntraced(function* ({ by, run }: ReadDecision) {
-          // A forecast of the past has the time of the past.
-          const time = atSeq === undefined ? yield* Clock.currentTimeMillis : Date.parse(run.at?.ts ?? "")
-          const options = Number.isFinite(time) ? { nowUnixMs: time } : {}
-          return { ...(yield* inSlices(forecastInSlices(run, by, options))), runId }
+          return { ...(yield* inSlices(forecastInSlices(run, by, yield* timeOf(run, atSeq)))), runId }
         })
-        // An open session has a deadline, so its forecast depends on the time of the request.
-        return yield* answered(reference, at, make, (run) => atSeq !== undefined || run.state !== "OPEN")
+        return yield* answered(reference, at, make, isTimeless(atSeq))
       })
-      const readWhy = Effect.fnUntraced(function* (reference: string) {
+      const whyOf = Effect.fn("Decisions.why")(function* (reference: string) {
         const runId = yield* resolve(reference)
         const cached = yield* whys([runId])
         return yield* answered(reference, { cached, runId }, ({ by, run }) =>
-          Effect.map(
-            inSlices(whyInSlices(run, by)),
-            (why): DecisionRecord => ({ why: { ...why, runId }, subject: recordSubject(run, why) })
-          )
+          Effect.map(inSlices(whyInSlices(run, by)), (why) => ({ ...why, runId }))
         )
       })
-      const whyOf = Effect.fn("Decisions.why")((reference: string) => Effect.map(readWhy(reference), ({ why }) => why))
+      const recordOf = Effect.fnUntraced(function* (reference: string, atSeq?: number) {
+        const runId = yield* resolve(reference)
+        const cached = yield* records([runId], atSeq)
+        const at = { cached, runId, ...(atSeq !== undefined && { upToSeq: atSeq }) }
+        const make = Effect.fnUntraced(function* ({ by, run }: ReadDecision) {
+          const { card, why } = yield* inSlices(cardInSlices(run, by, yield* timeOf(run, atSeq)))
+          return { card, why, subject: recordSubject(run, why), runId }
+        })
+        return yield* answered(reference, at, make, isTimeless(atSeq))
+      })
+      const card = Effect.fn("Decisions.card")((reference: string, atSeq?: number) =>
+        Effect.map(recordOf(reference, atSeq), ({ card, runId }) => ({ ...card, runId }))
+      )
       const record = Effect.fn("Decisions.record")(function* (reference: string) {
-        const { subject, why } = yield* readWhy(reference)
-        const found = yield* runs.find(why.runId)
-        return { why, subject: { ...subject, scenario: found && scenarioOfRecord(found.record) } }
+        const { card, runId, subject, why } = yield* recordOf(reference)
+        const found = yield* runs.find(runId)
+        return { card, why, subject: { ...subject, scenario: found && scenarioOfRecord(found.record) } }
       })
       const whatIfOf = Effect.fn("Decisions.whatIf")(function* (reference: string, request: typeof WhatIfRequest.Type) {
         const runId = yield* resolve(reference)
@@ -210,6 +223,7 @@ export class Decisions extends Context.Service<
       return Decisions.of({
         forecast: forecastOf,
         why: whyOf,
+        card,
         record,
         whatIf: whatIfOf,
         divergence,
@@ -218,6 +232,18 @@ export class Decisions extends Context.Service<
     })
   )
 }
+
+/** The time of a forecast: now, or of a past event that of the event. */
+const timeOf = Effect.fnUntraced(function* ({ at }: ReadDecision["run"], atSeq: number | undefined) {
+  const time = atSeq === undefined ? yield* Clock.currentTimeMillis : Date.parse(at?.ts ?? "")
+  return Number.isFinite(time) ? { nowUnixMs: time } : {}
+})
+
+/** An open session has a deadline, so its forecast depends on the time of the request. */
+const isTimeless =
+  (atSeq: number | undefined) =>
+  ({ state }: ReadDecision["run"]): boolean =>
+    atSeq !== undefined || state !== "OPEN"
 
 /** Validates unregistered rules like those of a registration. */
 const checked = ({ mode, rules, schemaVersion }: typeof OtherPolicy.Type) => {

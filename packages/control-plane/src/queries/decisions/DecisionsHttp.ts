@@ -89,10 +89,11 @@ export const DecisionsHttp = HttpApiBuilder.group(
           if (form === "application/json") {
             return HttpServerResponse.jsonUnsafe(yield* decisions.why(params.id), { headers: { vary: "accept" } })
           }
-          const { subject, why } = yield* decisions.record(params.id)
+          const { subject, ...record } = yield* decisions.record(params.id)
           const write = form === HTML_CONTENT_TYPE ? whyHtml : whyMarkdown
-          return page(write(why, yield* printed(subject)), form)
+          return page(write(record, yield* printed(subject)), form)
         }).pipe(orUnavailable),
+      card: ({ params, query }) => orUnavailable(decisions.card(params.id, query.atSeq)),
       whatIf: ({ params, payload }) => orUnavailable(decisions.whatIf(params.id, payload)),
       divergence: ({ params, query }) => orUnavailable(decisions.divergence(params.id, query.with)),
       backtest: ({ payload }) => orUnavailable(Effect.map(backtests.open(payload), cutOnFailure("a backtest"))),

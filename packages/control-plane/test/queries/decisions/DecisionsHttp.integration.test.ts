@@ -108,6 +108,27 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
     })
   )
 
+  it.effect("shows the card of a decision, as of any event, with the words of the printed record", () =>
+    Effect.gen(function* () {
+      const runId = yield* decided
+      const card = yield* call("GET", `/runs/${runId}/decision/card`)
+      assert.strictEqual(card.status, 200, card.text)
+      assert.deepInclude(card.body, { runId, verdict: "for", word: "Approved", action: "decision.selected", by: LEAD })
+      assert.deepInclude(card.body.rings[0], { committed: true, counts: { for: 2, against: 1, abstained: 0, none: 0 } })
+      assert.isTrue(card.body.sentences.some(({ text }: { text: string }) => text.startsWith("Carried by 2 of 3")))
+      const acts = (yield* call("GET", `/runs/${runId}/events?type=proposal.updated`)).body.data
+      const then = yield* call("GET", `/runs/${runId}/decision/card?atSeq=${acts[0].seq}`)
+      assert.deepInclude(then.body, { verdict: "open", word: "Open", voted: 1, participants: 3 })
+      assert.isTrue(then.body.sentences.some(({ text }: { text: string }) => text.startsWith("An approval needs: ")))
+      const before = yield* call("GET", `/runs/${runId}/decision/card?atSeq=0`)
+      assert.deepInclude(before.body, { verdict: "open", rings: [], participants: 0 })
+      const page = yield* call("GET", `/runs/${runId}/decision/why`, { headers: { accept: "text/html" } })
+      assert.match(page.text, /<svg role="img" aria-label="[^"]*Approved \(decision\.selected, committed by /)
+      const unknown = yield* call("GET", `/runs/${randomUUID()}/decision/card`)
+      assert.strictEqual(unknown.status, 404)
+    })
+  )
+
   it.effect("names the missing facts of a run without a decision, and of one without rules", () =>
     Effect.gen(function* () {
       const open = yield* recorded(...opened)

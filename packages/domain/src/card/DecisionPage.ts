@@ -1,13 +1,17 @@
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
-import { receiptText } from "../../receipts/ReceiptText.ts"
-import { cleanJson } from "../../values/CleanJson.ts"
-import { parseExactJson } from "../../values/ExactJson.ts"
-import { isJsonObject } from "../../values/JsonReader.ts"
-import { costText } from "../../values/Money.ts"
-import { escapeHtml, shownText } from "../../values/VisibleText.ts"
-import type { Deliberation } from "../Deliberation.ts"
-import type { Why } from "../Why.ts"
+import type { Deliberation } from "../insight/Deliberation.ts"
+import type { Why } from "../insight/Why.ts"
+import { receiptText } from "../receipts/ReceiptText.ts"
+import { cleanJson } from "../values/CleanJson.ts"
+import { parseExactJson } from "../values/ExactJson.ts"
+import { isJsonObject } from "../values/JsonReader.ts"
+import { costText } from "../values/Money.ts"
+import { escapeHtml, shownText } from "../values/VisibleText.ts"
+import type { DecisionCard } from "./Card.ts"
+import { seatLines } from "./CardText.ts"
+import type { ReasonedCard } from "./DecisionCard.ts"
+import { ringSvg } from "./RingSvg.ts"
 
 /** What the page says of the run beside its reasons. */
 export interface RecordSubject extends Pick<Partial<Deliberation>, "intent" | "context"> {
@@ -35,18 +39,31 @@ interface Section {
 }
 
 /** The decision record as Markdown. What participants wrote is escaped and cannot become markup. */
-export const whyMarkdown = (why: Why, subject?: RecordSubject): string => {
-  const sections = sectionsOf(why, subject).map(
-    ({ lines, title }) => `## ${title}\n\n${lines.map((line) => `- ${escapeMarkdown(shownText(line))}`).join("\n")}`
-  )
-  return [`# ${escapeMarkdown(titleOf(why))}`, escapeMarkdown(shownText(why.summary)), ...sections]
+export const whyMarkdown = ({ card, why }: ReasonedCard, subject?: RecordSubject): string => {
+  const sections = [
+    { title: "Warnings", lines: why.warnings },
+    { title: "Participants", lines: [card.counts, ...seatLines(card)] },
+    ...sectionsOf(why, subject)
+  ]
+    .filter(({ lines }) => lines.length > 0)
+    .map(
+      ({ lines, title }) => `## ${title}\n\n${lines.map((line) => `- ${escapeMarkdown(shownText(line))}`).join("\n")}`
+    )
+  return [`# ${escapeMarkdown(titleOf(card, why))}`, escapeMarkdown(shownText(why.summary)), ...sections]
     .join("\n\n")
     .concat("\n")
 }
 
 /** The decision record as one printable page: no scripts, nothing loaded, everything escaped. */
-export const whyHtml = (why: Why, subject?: RecordSubject): string => {
-  const title = escapeHtml(titleOf(why))
+export const whyHtml = ({ card, why }: ReasonedCard, subject?: RecordSubject): string => {
+  const title = escapeHtml(titleOf(card, why))
+  const { counts, question, rings, ringsLeftOut = 0, sentences } = card
+  const figures = rings.map((ring) => {
+    const caption = rings.length > 1 ? `<figcaption>${escapeHtml(shownText(ring.name))}</figcaption>` : ""
+    return `<figure>\n${caption}${ringSvg(card, ring)}\n</figure>`
+  })
+  const leftOut = ringsLeftOut === 0 ? "" : `<p>${ringsLeftOut} earlier proposals are left out</p>\n`
+  const reasons = sentences.map(({ text, tone }) => `<li class="${tone}">${escapeHtml(shownText(text))}</li>`)
   const sections = sectionsOf(why, subject).map(({ lines, title: heading }) => {
     const items = lines.map((line) => `<li>${escapeHtml(shownText(line))}</li>`).join("\n")
     return `<section>\n<h2>${escapeHtml(heading)}</h2>\n<ul>\n${items}\n</ul>\n</section>`
@@ -59,27 +76,35 @@ export const whyHtml = (why: Why, subject?: RecordSubject): string => {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <style>
-body { font: 16px/1.5 Georgia, serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; color: #111 }
-h1, h2 { line-height: 1.2 }
+body { font: 16px/1.5 Georgia, serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; color: #111; background: #fff }
+h1, h2 { line-height: 1.2; overflow-wrap: anywhere }
 li { overflow-wrap: anywhere }
-section { break-inside: avoid-page }
-.summary { font-size: 1.2em }
+section, figure { break-inside: avoid-page }
+figure { margin: 1rem 0; text-align: center }
+figcaption { overflow-wrap: anywhere }
+svg { max-width: 100%; height: auto; print-color-adjust: exact; -webkit-print-color-adjust: exact }
+.verdict { font-size: 1.2em; font-weight: bold }
+.counts { text-align: center }
+.warn { font-weight: bold }
 </style>
 </head>
 <body>
-<h1>${title}</h1>
-<p class="summary">${escapeHtml(shownText(why.summary))}</p>
+<h1 dir="auto">${question === undefined ? title : escapeHtml(shownText(question))}</h1>
+<p class="verdict">${title}</p>
+${figures.join("\n")}
+<p class="counts">${escapeHtml(shownText(counts))}</p>
+${leftOut}<ul>
+${reasons.join("\n")}
+</ul>
 ${sections.join("\n")}
 </body>
 </html>
 `
 }
 
-const titleOf = ({ outcome }: Why): string => {
-  if (outcome === null) return "No decision"
-  const verdict = outcome.positive === null ? "Decided" : outcome.positive ? "Approved" : "Declined"
-  return `${verdict}${outcome.againstVotes ? " against its votes" : ""}: ${shownText(outcome.action)}`
-}
+/** "Approved against its votes: decision.selected" */
+const titleOf = ({ action, word }: DecisionCard, { outcome }: Why): string =>
+  `${word}${outcome?.againstVotes === true ? " against its votes" : ""}${action === undefined ? "" : `: ${shownText(action)}`}`
 
 const sectionsOf = (why: Why, subject: RecordSubject | undefined): ReadonlyArray<Section> => {
   const indexes = new Map(subject?.positions)
@@ -92,7 +117,6 @@ const sectionsOf = (why: Why, subject: RecordSubject | undefined): ReadonlyArray
       })
       .join(", ")
   return [
-    { title: "Warnings", lines: why.warnings },
     { title: "The run", lines: aboutOf(why, subject, cite) },
     { title: "Inputs", lines: inputsOf(subject?.context) },
     { title: "Votes", lines: [...(why.tallies ?? []), ...(why.voting ?? [])].map(({ text }) => text) },

@@ -1,19 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { recordSubject, type Why, why, whyHtml, whyMarkdown } from "@runplane/domain"
+import { type ReasonedCard, reasonedCard, recordSubject, whyHtml, whyMarkdown } from "@runplane/domain"
 import * as Base64 from "effect/encoding/Base64"
 import { commits, type Drafts, governed, opened, proposes, says, votes } from "../support/deliberations.ts"
 import { derived } from "../support/events.ts"
 
-const whyOf = (...drafts: Drafts): Why => {
+const recordOf = (...drafts: Drafts): ReasonedCard => {
   const { by, run } = governed(...drafts)
-  return why(run, by)
+  return reasonedCard(run, by)
 }
 
 const four = { rules: { voting: { algorithm: "majority" } }, participants: ["a", "b", "c", "d"] }
 
 describe("the printed decision record", () => {
   const hostile = `<script>alert("1")</script> [x](javascript:1)\n# heading`
-  const story = whyOf(opened(four), says("a", "Proposal", { option: hostile }, `p<1>`), [
+  const story = recordOf(opened(four), says("a", "Proposal", { option: hostile }, `p<1>`), [
     derived("decision.finalized", "Commitment", "<b>lead</b>", { action: "decision.selected", reason: hostile })
   ])
 
@@ -42,7 +42,7 @@ describe("the printed decision record", () => {
     ["2 of 3; at 0.5 (majority): go!", "2 of 3; at 0.5 (majority): go!"],
     ["![x](y) &lt;b&gt; \\", "!\\[x\\](y) &amp;lt;b&amp;gt; \\\\"]
   ])("writes %s so that it reads as it was said", (said, written) => {
-    const summary = { ...story, summary: said }
+    const summary = { ...story, why: { ...story.why, summary: said } }
     assert.strictEqual(whyMarkdown(summary).split("\n")[2], written)
   })
 
@@ -56,9 +56,9 @@ describe("the printed decision record", () => {
       commits(true)
     )
     const asked = { ...run, intent: "fail over?" }
-    const answer = why(asked, by)
+    const answer = reasonedCard(asked, by)
     const subject = {
-      ...recordSubject(asked, answer),
+      ...recordSubject(asked, answer.why),
       scenario: "incident/region-failover@1.0.0",
       printedAt: "2026-07-01T10:00:00.000Z",
       printedBy: "key:12345678"
@@ -80,13 +80,60 @@ describe("the printed decision record", () => {
     assert.notMatch(whyHtml(answer, subject), /<script|<b>/)
   })
 
+  it("begins with the question, the verdict and its picture", () => {
+    const { by, run } = governed(
+      opened(four),
+      proposes("a"),
+      votes("a", "APPROVE"),
+      votes("b", "APPROVE"),
+      votes("<b>c", "REJECT"),
+      says("d", "Objection", { severity: "high" }),
+      commits(true)
+    )
+    const record = reasonedCard({ ...run, intent: `fail over? ${hostile}` }, by)
+    const page = whyHtml(record)
+    const [question, verdict, picture] = ["<h1", 'class="verdict"', "<svg"].map((part) => page.indexOf(part))
+    assert.isBelow(0, question ?? 0)
+    assert.isBelow(question ?? 0, verdict ?? 0)
+    assert.isBelow(verdict ?? 0, picture ?? 0)
+    assert.match(page, /<h1 dir="auto">fail over\? &lt;script&gt;/)
+    assert.include(page, '<p class="verdict">Approved: decision.selected</p>')
+    assert.strictEqual(page.match(/<title>[^<]+ voted for it/g)?.length, 2)
+    assert.include(page, "<title>d has not voted with an objection</title>")
+    assert.notMatch(page, /<script|<b>|\bstyle=|href|url\(|@import/i)
+    for (const line of ["- a voted for it", "- d has not voted with an objection"]) {
+      assert.include(whyMarkdown(record), line)
+    }
+  })
+
+  it("has a picture for each proposal", () => {
+    const page = whyHtml(
+      recordOf(opened(four), proposes("a", `<b>1`), proposes("b", "p2"), votes("a", "APPROVE", "p2"))
+    )
+    assert.strictEqual(page.match(/<svg /g)?.length, 2)
+    assert.strictEqual(page.match(/<figcaption>/g)?.length, 2)
+    assert.notInclude(page, "<b>")
+  })
+
+  it("draws hundreds of seats as dots, and more as a bar", () => {
+    for (const [count, shape] of [
+      [60, "<circle "],
+      [500, "<title>500 none</title>"]
+    ] as const) {
+      const participants = Array.from({ length: count }, (_, at) => `agent-${at}`)
+      const page = whyHtml(recordOf(opened({ ...four, participants }), proposes("agent-1")))
+      assert.include(page, shape)
+      assert.isBelow(page.length, 60_000)
+    }
+  })
+
   it("bounds what it quotes and how much it lists", () => {
     const talk = Array.from({ length: 700 }, (_, at) =>
       says("a", "Evaluation", { recommendation: "x".repeat(9_000) }, `p${at % 2}`)
     )
-    const long = whyOf(opened(four), proposes("a", "p0"), proposes("b", "p1"), talk)
-    assert.strictEqual(long.claims.length, 500)
+    const long = recordOf(opened(four), proposes("a", "p0"), proposes("b", "p1"), talk)
+    assert.strictEqual(long.why.claims.length, 500)
     assert.isBelow(whyHtml(long).length, 400_000)
-    assert.match(long.notes.join(), /202 earlier claims are left out/)
+    assert.match(long.why.notes.join(), /202 earlier claims are left out/)
   })
 })

@@ -31,6 +31,15 @@ export { cardVerdict, VerdictState, verdictWord } from "./card/CardVerdict.ts"
 export { cardInSlices, countsText, decisionCard, type ReasonedCard, reasonedCard } from "./card/DecisionCard.ts"
 export { type RecordSubject, recordSubject, whyHtml, whyMarkdown } from "./card/DecisionPage.ts"
 export {
+  ballotKey,
+  type DecisionFacts,
+  decisionFacts,
+  FACT_TYPES,
+  ListedDecision,
+  MAX_LISTED_SEATS,
+  nameKey
+} from "./card/ListedDecision.ts"
+export {
   GLYPH_SIZE,
   glyphPicture,
   initials,

@@ -2,6 +2,7 @@ import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type { Reactor } from "./event-log/append/Reactors.ts"
 import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
+import type { MarkHook } from "./marks/MarkHooks.ts"
 import type { Expiry } from "./platform/postgres/Expiry.ts"
 import type { AdmissionGuard } from "./runs/Admission.ts"
 
@@ -23,6 +24,9 @@ export interface Feature {
   /** Deletes the rows that the feature has of some runs, with the runs. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly onRunsDeleted?: Effect.Effect<DeletionHook, any, any>
+  /** Follows the writes of marks, in their transaction. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly onMark?: Effect.Effect<MarkHook, any, any>
   /** Admits or refuses new runs, in the transaction that creates them. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly admission?: Effect.Effect<AdmissionGuard, any, any>

@@ -5,6 +5,7 @@ import { DeletionHooks } from "./event-log/runs/DeletionHooks.ts"
 import { RunTraces } from "./event-log/runs/RunTraces.ts"
 import { fieldsOf } from "./Feature.ts"
 import { features } from "./features.ts"
+import { MarkHooks } from "./marks/MarkHooks.ts"
 import { makeAuditExpiry } from "./platform/audit/AuditExpiry.ts"
 import { Metrics } from "./platform/metrics/Metrics.ts"
 import { Expiries } from "./platform/postgres/Expiry.ts"
@@ -30,13 +31,16 @@ const reactors = Layer.effect(
 /** What features do when runs are deleted. */
 export const layerDeletionHooks = Layer.effect(DeletionHooks, Effect.all(fieldsOf(features, "onRunsDeleted")))
 
+/** What features do when marks change. */
+const markHooks = Layer.effect(MarkHooks, Effect.all(fieldsOf(features, "onMark")))
+
 const admission = Layer.effect(Admission, Effect.all(fieldsOf(features, "admission")))
 
 /** What retention deletes by age beside runs. */
 export const layerExpiries = Layer.effect(Expiries, Effect.all([makeAuditExpiry, ...fieldsOf(features, "expiry")]))
 
-/** What features add to the log, to the creation of runs and to retention, and the services of their reactors. */
-export const layer = Layer.mergeAll(reactors, layerDeletionHooks, admission, layerExpiries).pipe(
+/** What features add to the log, to marks, to the creation of runs and to retention, and the services of reactors. */
+export const layer = Layer.mergeAll(reactors, layerDeletionHooks, markHooks, admission, layerExpiries).pipe(
   Layer.provide(RunTraces.layer),
   Layer.provideMerge(Layer.mergeAll(RunTallies.layer, ...fieldsOf(features, "base")))
 )

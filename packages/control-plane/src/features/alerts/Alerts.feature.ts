@@ -2,6 +2,7 @@ import type { Feature } from "../../Feature.ts"
 import * as AlertLoop from "./AlertLoop.ts"
 import { makeBudgetAdmission } from "./budgets/BudgetAdmission.ts"
 import { makeFiringExpiry } from "./FiringExpiry.ts"
+import { makeMarkValues } from "./hooks/MarkValues.ts"
 
 /** Rules over the log, their firings and commands (docs/reference/alerts.md). */
 export const alerts = {
@@ -21,6 +22,7 @@ export const alerts = {
     "alert_rules",
     "alert_silences"
   ],
+  onMark: makeMarkValues,
   admission: makeBudgetAdmission,
   expiry: makeFiringExpiry,
   layer: AlertLoop.layer

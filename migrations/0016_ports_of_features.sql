@@ -17,3 +17,14 @@ CREATE OR REPLACE FUNCTION note_archive_change(changed text, row_id uuid) RETURN
   SELECT changed, row_id, row_id, nextval('archive_change') WHERE EXISTS (SELECT FROM archive_state)
   ON CONFLICT (table_name, id) DO UPDATE SET change = excluded.change
 $$;
+
+-- The alerts follow deletions and claims of runs by hooks as well.
+DROP TRIGGER runs_forget_alerts ON runs;
+DROP FUNCTION forget_run_alerts();
+DROP TRIGGER run_tombstones_note_alert ON run_tombstones;
+DROP FUNCTION note_alert_deletion();
+DROP TRIGGER runs_note_alert_claim ON runs;
+DROP FUNCTION note_alert_claim();
+-- Without CASCADE a deletion of runs fails that calls no hook.
+ALTER TABLE alert_claimed_runs DROP CONSTRAINT alert_claimed_runs_run_id_fkey;
+ALTER TABLE alert_claimed_runs ADD FOREIGN KEY (run_id) REFERENCES runs (id);

@@ -5,6 +5,7 @@ import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
 import type { MarkHook } from "./marks/MarkHooks.ts"
 import type { Expiry } from "./platform/postgres/Expiry.ts"
 import type { AdmissionGuard } from "./runs/Admission.ts"
+import type { ClaimHook } from "./runs/ClaimHooks.ts"
 
 /**
  * A feature as the service composes it: what it adds to the core, each by a port of the core. Its file is
@@ -27,6 +28,9 @@ export interface Feature {
   /** Follows the writes of marks, in their transaction. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly onMark?: Effect.Effect<MarkHook, any, any>
+  /** Follows the claims of discovered runs, in their transaction. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly onClaim?: Effect.Effect<ClaimHook, any, any>
   /** Admits or refuses new runs, in the transaction that creates them. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly admission?: Effect.Effect<AdmissionGuard, any, any>

@@ -15,6 +15,7 @@ import { makeEventTallies } from "./reactors/tallies/EventTally.ts"
 import { makeLateChanges, RunTallies } from "./reactors/tallies/RunTallies.ts"
 import { makeRunSpans } from "./reactors/traces/RunSpans.ts"
 import { Admission } from "./runs/Admission.ts"
+import { ClaimHooks } from "./runs/ClaimHooks.ts"
 
 const reactors = Layer.effect(
   Reactors,
@@ -34,13 +35,15 @@ export const layerDeletionHooks = Layer.effect(DeletionHooks, Effect.all(fieldsO
 /** What features do when marks change. */
 const markHooks = Layer.effect(MarkHooks, Effect.all(fieldsOf(features, "onMark")))
 
+const claimHooks = Layer.effect(ClaimHooks, Effect.all(fieldsOf(features, "onClaim")))
+
 const admission = Layer.effect(Admission, Effect.all(fieldsOf(features, "admission")))
 
 /** What retention deletes by age beside runs. */
 export const layerExpiries = Layer.effect(Expiries, Effect.all([makeAuditExpiry, ...fieldsOf(features, "expiry")]))
 
 /** What features add to the log, to marks, to the creation of runs and to retention, and the services of reactors. */
-export const layer = Layer.mergeAll(reactors, layerDeletionHooks, markHooks, admission, layerExpiries).pipe(
+export const layer = Layer.mergeAll(reactors, layerDeletionHooks, markHooks, claimHooks, admission, layerExpiries).pipe(
   Layer.provide(RunTraces.layer),
   Layer.provideMerge(Layer.mergeAll(RunTallies.layer, ...fieldsOf(features, "base")))
 )

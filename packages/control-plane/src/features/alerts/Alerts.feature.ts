@@ -2,6 +2,8 @@ import type { Feature } from "../../Feature.ts"
 import * as AlertLoop from "./AlertLoop.ts"
 import { makeBudgetAdmission } from "./budgets/BudgetAdmission.ts"
 import { makeFiringExpiry } from "./FiringExpiry.ts"
+import { makeAlertDeletion } from "./hooks/AlertDeletion.ts"
+import { makeClaimNotes } from "./hooks/ClaimNotes.ts"
 import { makeMarkValues } from "./hooks/MarkValues.ts"
 
 /** Rules over the log, their firings and commands (docs/reference/alerts.md). */
@@ -22,6 +24,8 @@ export const alerts = {
     "alert_rules",
     "alert_silences"
   ],
+  onRunsDeleted: makeAlertDeletion,
+  onClaim: makeClaimNotes,
   onMark: makeMarkValues,
   admission: makeBudgetAdmission,
   expiry: makeFiringExpiry,

@@ -187,7 +187,8 @@ export const makeBudgetAdmission = Effect.gen(function* (): Effect.fn.Return<Adm
       decide: Effect.gen(function* () {
         const row = yield* admit(rules, run, usual, yield* Clock.currentTimeMillis)
         return row && budgetExhausted(figuresOf(row))
-      })
+      }),
+      undo: Effect.asVoid(sql`DELETE FROM alert_reservations WHERE run_id = ${run.id}::uuid`)
     }
   })
 })

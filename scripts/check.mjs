@@ -14,6 +14,7 @@ import {
   repeatedNames,
   retiredIdentifiers,
   tableFaults,
+  triggerFaults,
   unguardedLoops,
   wideLines
 } from "../packages/checks/src/index.ts"
@@ -27,7 +28,7 @@ const all = [
   { name: "generated", run: () => command("node", ["scripts/generate.mjs", "--check"]) },
   { name: "openapi", run: () => command("node", ["packages/api/scripts/lintOpenApi.mjs"]) },
   { name: "packs", run: () => command("node", ["packages/launcher/src/author/main.ts", "lint"]) },
-  { name: "migrations", run: () => findings(faultyMigrations()) },
+  { name: "migrations", run: () => findings([...faultyMigrations(), ...triggerFaults()]) },
   { name: "imports", run: () => findings(importFaults()) },
   { name: "tables", run: () => findings(tableFaults()) },
   { name: "citations", run: () => findings(deadCitations()) },

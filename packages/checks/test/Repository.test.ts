@@ -8,6 +8,7 @@ import {
   readmes,
   repeatedNames,
   tableFaults,
+  triggerFaults,
   unguardedLoops
 } from "../src/index.ts"
 import { read } from "../src/Repository.ts"
@@ -22,6 +23,7 @@ describe("the repository", () => {
     ["imports in one direction, by packages, folders and files, and errors by their class", importFaults],
     ["tables with one owner, which the folders above read", tableFaults],
     ["migrations with the numbers and hashes of the released ones", faultyMigrations],
+    ["triggers that have a reason", triggerFaults],
     ["loops that no failure ends", unguardedLoops],
     ["files of at most 400 lines", longFiles],
     ["generators of at most 120 lines", longGenerators],

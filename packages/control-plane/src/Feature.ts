@@ -2,8 +2,11 @@ import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type { Reactor } from "./event-log/append/Reactors.ts"
 import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
+import type { MarkHook } from "./marks/MarkHooks.ts"
 import type { Expiry } from "./platform/postgres/Expiry.ts"
+import type { SearchFields } from "./platform/postgres/search/SearchFields.ts"
 import type { AdmissionGuard } from "./runs/Admission.ts"
+import type { ClaimHook } from "./runs/ClaimHooks.ts"
 
 /**
  * A feature as the service composes it: what it adds to the core, each by a port of the core. Its file is
@@ -23,12 +26,20 @@ export interface Feature {
   /** Deletes the rows that the feature has of some runs, with the runs. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly onRunsDeleted?: Effect.Effect<DeletionHook, any, any>
+  /** Follows the writes of marks, in their transaction. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly onMark?: Effect.Effect<MarkHook, any, any>
+  /** Follows the claims of discovered runs, in their transaction. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly onClaim?: Effect.Effect<ClaimHook, any, any>
   /** Admits or refuses new runs, in the transaction that creates them. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly admission?: Effect.Effect<AdmissionGuard, any, any>
   /** Its rows that retention deletes by their age. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly expiry?: Effect.Effect<Expiry, any, any>
+  /** Its fields in searches over runs and events. */
+  readonly searchFields?: SearchFields
   /** Services and loops above the log and the observers. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly layer?: Layer.Layer<never, any, any>

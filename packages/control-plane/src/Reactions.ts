@@ -5,15 +5,21 @@ import { DeletionHooks } from "./event-log/runs/DeletionHooks.ts"
 import { RunTraces } from "./event-log/runs/RunTraces.ts"
 import { fieldsOf } from "./Feature.ts"
 import { features } from "./features.ts"
+import { MarkHooks } from "./marks/MarkHooks.ts"
+import { markSearchFields } from "./marks/MarkSearchFields.ts"
 import { makeAuditExpiry } from "./platform/audit/AuditExpiry.ts"
 import { Metrics } from "./platform/metrics/Metrics.ts"
 import { Expiries } from "./platform/postgres/Expiry.ts"
+import type { SearchFields } from "./platform/postgres/search/SearchFields.ts"
+import { EventMeaning } from "./queries/query/EventSearch.ts"
+import { RunMeaning } from "./queries/runs/RunSearch.ts"
 import { countAppends } from "./reactors/metrics/CountAppends.ts"
 import { makeRunLog } from "./reactors/runs/RunLog.ts"
 import { makeEventTallies } from "./reactors/tallies/EventTally.ts"
 import { makeLateChanges, RunTallies } from "./reactors/tallies/RunTallies.ts"
 import { makeRunSpans } from "./reactors/traces/RunSpans.ts"
 import { Admission } from "./runs/Admission.ts"
+import { ClaimHooks } from "./runs/ClaimHooks.ts"
 
 const reactors = Layer.effect(
   Reactors,
@@ -30,13 +36,27 @@ const reactors = Layer.effect(
 /** What features do when runs are deleted. */
 export const layerDeletionHooks = Layer.effect(DeletionHooks, Effect.all(fieldsOf(features, "onRunsDeleted")))
 
+/** What features do when marks change. */
+const markHooks = Layer.effect(MarkHooks, Effect.all(fieldsOf(features, "onMark")))
+
+const claimHooks = Layer.effect(ClaimHooks, Effect.all(fieldsOf(features, "onClaim")))
+
 const admission = Layer.effect(Admission, Effect.all(fieldsOf(features, "admission")))
 
 /** What retention deletes by age beside runs. */
 export const layerExpiries = Layer.effect(Expiries, Effect.all([makeAuditExpiry, ...fieldsOf(features, "expiry")]))
 
-/** What features add to the log, to the creation of runs and to retention, and the services of their reactors. */
-export const layer = Layer.mergeAll(reactors, layerDeletionHooks, admission, layerExpiries).pipe(
+const searchFields: ReadonlyArray<SearchFields> = [markSearchFields, ...fieldsOf(features, "searchFields")]
+
+/** The meaning of searches over runs and events, with the fields of marks and features. */
+export const layerSearches = Layer.mergeAll(
+  RunMeaning.layer(searchFields.flatMap(({ runs = [] }) => runs)),
+  EventMeaning.layer(searchFields.flatMap(({ events = [] }) => events))
+)
+
+/** What features add to the log, to marks, runs, searches and retention, and the services of their reactors. */
+export const layer = Layer.mergeAll(reactors, layerDeletionHooks, markHooks, claimHooks, admission, layerExpiries).pipe(
   Layer.provide(RunTraces.layer),
+  Layer.provideMerge(layerSearches),
   Layer.provideMerge(Layer.mergeAll(RunTallies.layer, ...fieldsOf(features, "base")))
 )

@@ -1,10 +1,19 @@
 import type { Feature } from "./Feature.ts"
 import { alerts } from "./features/alerts/Alerts.feature.ts"
 import { archive } from "./features/archive/Archive.feature.ts"
+import { decisions } from "./features/decisions/Decisions.feature.ts"
 import { ingest } from "./features/ingest/Ingest.feature.ts"
 import { mcp } from "./features/mcp/Mcp.feature.ts"
 import { receipts } from "./features/receipts/Receipts.feature.ts"
 import { webhooks } from "./features/webhooks/Webhooks.feature.ts"
 
 /** The features of the service. Their order means nothing. */
-export const features = [alerts, archive, ingest, mcp, receipts, webhooks] as const satisfies ReadonlyArray<Feature>
+export const features = [
+  alerts,
+  archive,
+  decisions,
+  ingest,
+  mcp,
+  receipts,
+  webhooks
+] as const satisfies ReadonlyArray<Feature>

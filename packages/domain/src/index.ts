@@ -32,6 +32,15 @@ export { cardInSlices, countsText, decisionCard, type ReasonedCard, reasonedCard
 export { type RecordSubject, recordSubject, whyHtml, whyMarkdown } from "./card/DecisionPage.ts"
 export { initials } from "./card/Initials.ts"
 export {
+  ballotKey,
+  type DecisionFacts,
+  decisionFacts,
+  FACT_TYPES,
+  ListedDecision,
+  MAX_LISTED_SEATS,
+  nameKey
+} from "./card/ListedDecision.ts"
+export {
   GLYPH_SIZE,
   glyphPicture,
   RING_SIZE,

@@ -54,7 +54,10 @@ export const controlPlane: FolderTables = {
       knows: ["event-log", "platform"],
       tables: ["late_cancels"]
     },
-    "Feature.ts": { meaning: "the fields and the ports of a feature", knows: ["runs", "event-log", "platform"] },
+    "Feature.ts": {
+      meaning: "the fields and the ports of a feature",
+      knows: ["runs", "marks", "event-log", "platform"]
+    },
     "event-log": {
       meaning: "append, projection, subscribe, seal, rows of runs",
       knows: ["platform"],

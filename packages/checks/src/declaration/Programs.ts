@@ -120,7 +120,7 @@ export const programs: FolderTables = {
     words: { meaning: "sentences and names that are not plain", knows: REPOSITORY },
     sizes: { meaning: "lines of files and generators, files of folders, shared names", knows: REPOSITORY },
     loops: { meaning: "work that repeats without `forever`", knows: REPOSITORY },
-    migrations: { meaning: "numbers and hashes of the migrations", knows: REPOSITORY },
+    migrations: { meaning: "numbers, hashes and triggers of the migrations", knows: ["declaration", ...REPOSITORY] },
     declaration: { meaning: "the packages and their folders: order, meaning, tables", knows: [] },
     "Workspace.ts": { meaning: "the packages with their files", knows: REPOSITORY },
     "Repository.ts": { meaning: "the files of the checkout", knows: [] }

@@ -49,7 +49,6 @@ export const LONG_GENERATORS: ReadonlyArray<SizeException> = [
     ["packages/control-plane/src/features/ingest/TraceRuns.ts", 180],
     ["packages/control-plane/src/features/receipts/ReceiptFetcher.ts", 140],
     ["packages/control-plane/src/features/webhooks/WebhookRepository.ts", 180],
-    ["packages/control-plane/src/marks/MarkWriter.ts", 140],
     ["packages/control-plane/src/marks/Marks.ts", 170],
     ["packages/control-plane/src/observe/ObservedRuns.ts", 180],
     ["packages/control-plane/src/observe/Observers.ts", 160],

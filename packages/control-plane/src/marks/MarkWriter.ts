@@ -1,5 +1,4 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { MAX_MARK_BYTES_OF_RUN, MAX_MARKS_OF_RUN } from "@runplane/api"
 import {
   canonicalJson,
   isReplaceable,
@@ -7,27 +6,22 @@ import {
   type MarkContent,
   type MarkEntry,
   type MarkValue,
-  makeMarksHead,
   markContentSha256,
-  marksNext,
-  marksStart,
   type RunId,
-  type RunStatus,
   raterOf
 } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { contentDigest } from "../event-log/seal/HashChain.ts"
 import { Ids } from "../platform/Ids.ts"
-import { SealKeys } from "../platform/ledger/SealKeys.ts"
 import { Outbox } from "../platform/outbox/Outbox.ts"
 import { unnestRows } from "../platform/postgres/UnnestRows.ts"
 import { sha256 } from "../platform/Sha256.ts"
-import { valueColumns } from "./MarkRows.ts"
+import { type LockedChain, makeMarkChain } from "./MarkChain.ts"
+import { changeOf, type MarkChange, MarkHooks } from "./MarkHooks.ts"
+import { type MarkRow, markColumns, toMark, valueColumns } from "./MarkRows.ts"
 
 /** A mark with its value, before it is stored. */
 export interface AddedMark extends Omit<Mark, "value" | "replacedBy" | "deletedAt" | "deletedBy"> {
@@ -41,32 +35,7 @@ export interface KeyedRequest {
   readonly body: string
 }
 
-/** The end of a run's chain of marks, locked. */
-export interface LockedChain {
-  readonly runId: RunId
-  readonly status: RunStatus
-  readonly entries: number
-  readonly marks: number
-  readonly bytes: number
-  readonly head: Uint8Array
-  /** Time of the latest mark; undefined without one. */
-  readonly lastAt: string | undefined
-}
-
-/**
- * The time of a mark that is added to a locked chain: not before the marks that the run has. So the current mark of a
- * rater is the latest one, also when callers waited for the lock, or came to processes whose clocks differ.
- */
-export const timeAfter = ({ lastAt }: Pick<LockedChain, "lastAt">, at: string): string =>
-  lastAt !== undefined && lastAt > at ? lastAt : at
-
-/** A bound of a run that one more mark would exceed. */
-export const boundOf = ({ bytes, marks }: Pick<LockedChain, "bytes" | "marks">): string | undefined => {
-  if (marks >= MAX_MARKS_OF_RUN) return `${MAX_MARKS_OF_RUN} marks`
-  return bytes >= MAX_MARK_BYTES_OF_RUN ? `${MAX_MARK_BYTES_OF_RUN} bytes of marks` : undefined
-}
-
-/** Writes marks and the chain over them: all for use inside a transaction. */
+/** Writes marks and the chain over them, and calls the hooks of features: all for use inside a transaction. */
 export class MarkWriter extends Context.Service<
   MarkWriter,
   {
@@ -85,7 +54,7 @@ export class MarkWriter extends Context.Service<
       request?: KeyedRequest
     ) => Effect.Effect<LockedChain, SqlError>
     /** Erases the content of a mark, also in deliveries of webhooks; a tombstone stays. */
-    readonly erase: (chain: LockedChain, id: string, by: string, at: string) => Effect.Effect<LockedChain, SqlError>
+    readonly erase: (chain: LockedChain, mark: Mark, by: string, at: string) => Effect.Effect<LockedChain, SqlError>
     /**
      * Makes the mark before an erased one current again, or the one behind it replace that. Returns the id of the mark
      * that is current again; undefined without one.
@@ -102,55 +71,11 @@ export class MarkWriter extends Context.Service<
       const sql = yield* PgClient.PgClient
       const outbox = yield* Outbox
       const ids = yield* Ids
-      const { current: key } = yield* SealKeys
+      const hooks = yield* MarkHooks
+      const { append, lock } = yield* makeMarkChain
 
-      const lock = Effect.fn("MarkWriter.lock")(function* (runId: RunId) {
-        const [run] = yield* sql<{ readonly status: RunStatus }>`
-          SELECT status FROM runs WHERE id = ${runId}::uuid FOR KEY SHARE`
-        if (run === undefined) return undefined
-        yield* sql`INSERT INTO mark_chains (run_id) VALUES (${runId}::uuid) ON CONFLICT DO NOTHING`
-        const [row] = yield* sql<ChainRow>`
-          SELECT entries, marks, bytes, head FROM mark_chains WHERE run_id = ${runId}::uuid FOR UPDATE`
-        if (row === undefined) return undefined
-        const [last] = yield* sql<{ readonly at: Date }>`
-          SELECT created_at AS at FROM marks WHERE run_id = ${runId}::uuid ORDER BY position DESC LIMIT 1`
-        const chain: LockedChain = {
-          runId,
-          status: run.status,
-          entries: row.entries,
-          marks: row.marks,
-          bytes: Number(row.bytes),
-          head: row.head === null ? marksStart(sha256, runId) : Result.getOrThrow(Hex.decode(row.head)),
-          lastAt: last?.at.toISOString()
-        }
-        return chain
-      })
-
-      /** Appends entries to the chain and signs its end. */
-      const append = Effect.fnUntraced(function* (
-        chain: LockedChain,
-        added: ReadonlyArray<MarkEntry>,
-        marks: number,
-        bytes: number
-      ) {
-        const head = added.reduce(
-          (head, entry, number) => marksNext(sha256, head, chain.entries + number + 1, entry),
-          chain.head
-        )
-        const next: LockedChain = {
-          ...chain,
-          entries: chain.entries + added.length,
-          marks: chain.marks + marks,
-          bytes: chain.bytes + bytes,
-          head
-        }
-        const signed = makeMarksHead(chain.runId, next.entries, head, key)
-        yield* sql`
-          UPDATE mark_chains SET entries = ${next.entries}, marks = ${next.marks}, bytes = ${BigInt(next.bytes)},
-                                 head = ${signed.head}, key_id = ${signed.keyId}, signature = ${signed.signature}
-          WHERE run_id = ${chain.runId}::uuid`
-        return next
-      })
+      const follow = (runId: RunId, changes: ReadonlyArray<MarkChange>) =>
+        Effect.forEach(hooks, (hook) => hook(runId, changes), { discard: true })
 
       const add = Effect.fn("MarkWriter.add")(function* (
         chain: LockedChain,
@@ -166,13 +91,21 @@ export class MarkWriter extends Context.Service<
           return { ...row, position: chain.entries + number + 1, replaced_by: later?.row.id ?? null }
         })
         const first = [...slots.values()].flatMap(([one]) => (one === undefined ? [] : [one.row]))
-        yield* sql`
-          UPDATE marks m SET replaced_by = new.id FROM ${unnestRows(sql, first, SLOT_COLUMNS)} AS new
-          WHERE m.run_id = ${chain.runId}::uuid AND m.slot = new.slot AND m.replaced_by IS NULL
-            AND m.deleted_at IS NULL`
+        const replaced = yield* sql<MarkRow>`
+          WITH replaced AS (
+            UPDATE marks m SET replaced_by = new.id FROM ${unnestRows(sql, first, SLOT_COLUMNS)} AS new
+            WHERE m.run_id = ${chain.runId}::uuid AND m.slot = new.slot AND m.replaced_by IS NULL
+              AND m.deleted_at IS NULL
+            RETURNING m.*
+          )
+          SELECT ${markColumns(sql)} FROM replaced ORDER BY position`
         yield* sql`
           INSERT INTO marks (run_id, ${sql.literal(Object.keys(MARK_COLUMNS).join(", "))})
           SELECT ${chain.runId}::uuid, new.* FROM ${unnestRows(sql, rows, MARK_COLUMNS)} AS new`
+        yield* follow(chain.runId, [
+          ...replaced.map((row) => changeOf(toMark(row), -1)),
+          ...marks.map((mark, number) => changeOf(mark, rows[number]?.replaced_by === null ? 1 : 0))
+        ])
         yield* outbox.enqueue(
           marks.map((mark) => ({
             lane: chain.runId,
@@ -198,16 +131,18 @@ export class MarkWriter extends Context.Service<
 
       const erase = Effect.fn("MarkWriter.erase")(function* (
         chain: LockedChain,
-        id: string,
+        mark: Mark,
         deletedBy: string,
         deletedAt: string
       ) {
+        const { id } = mark
         yield* sql`
           UPDATE marks SET number = NULL, flag = NULL, category = NULL, comment = NULL, judge_name = NULL,
                            judge_model = NULL, judge_prompt_hash = NULL, nonce = NULL, request_sha256 = NULL,
                            slot = NULL, deleted_at = ${deletedAt}::timestamptz, deleted_by = ${deletedBy},
                            deleted_position = ${chain.entries + 1}
           WHERE id = ${id}::uuid`
+        yield* follow(chain.runId, [changeOf(mark, mark.replacedBy === undefined ? -1 : 0)])
         yield* outbox.erase({
           lane: chain.runId,
           event: "mark.added",
@@ -222,13 +157,14 @@ export class MarkWriter extends Context.Service<
         { runId }: LockedChain,
         { id, replacedBy }: { readonly id: string; readonly replacedBy?: string }
       ) {
-        const [before] = yield* sql<{ readonly id: string }>`
-          SELECT id::text AS id FROM marks
+        const [before] = yield* sql<MarkRow>`
+          SELECT ${markColumns(sql)} FROM marks
           WHERE run_id = ${runId}::uuid AND replaced_by = ${id}::uuid AND deleted_at IS NULL
           ORDER BY created_at DESC, position DESC LIMIT 1`
         if (before === undefined) return undefined
         yield* sql`
           UPDATE marks SET replaced_by = ${replacedBy ?? null}::uuid WHERE id = ${before.id}::uuid`
+        yield* follow(runId, [changeOf(toMark(before), replacedBy === undefined ? 1 : 0)])
         return replacedBy === undefined ? before.id : undefined
       })
       return MarkWriter.of({ lock, add, erase, restoreBefore })
@@ -308,10 +244,3 @@ const MARK_COLUMNS = {
 
 /** Identifies a request without revealing the value of a mark that is deleted later; hexadecimal. */
 export const requestSha256 = (nonce: string, { body }: KeyedRequest): string => contentDigest(`${nonce}\n${body}`)
-
-interface ChainRow {
-  readonly entries: number
-  readonly marks: number
-  readonly bytes: bigint
-  readonly head: string | null
-}

@@ -47,10 +47,11 @@ import { Outbox } from "../platform/outbox/Outbox.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { makeDecisionNames } from "./DecisionNames.ts"
 import { MarkAppendices } from "./MarkAppendices.ts"
+import { boundOf, type LockedChain, timeAfter } from "./MarkChain.ts"
 import { MarkDefinitions } from "./MarkDefinitions.ts"
 import { type MarkRow, markColumns, marksOfIds, toMark } from "./MarkRows.ts"
 import { makeMarkTargets, type ResolvedTarget } from "./MarkTargets.ts"
-import { type AddedMark, boundOf, type LockedChain, MarkWriter, requestSha256, timeAfter } from "./MarkWriter.ts"
+import { type AddedMark, MarkWriter, requestSha256 } from "./MarkWriter.ts"
 import { TelemetryMarks } from "./TelemetryMarks.ts"
 
 /** A mark, and whether an earlier request added it. */
@@ -229,7 +230,7 @@ export class Marks extends Context.Service<
           const { actorId, role } = caller.actor
           if (!mayDeleteMark(actorId, role, mark)) return yield* markOfAnother()
           if (mark.deletedAt !== undefined) return
-          yield* writer.erase(chain, id, actorId, at)
+          yield* writer.erase(chain, mark, actorId, at)
           const restored = restore ? yield* writer.restoreBefore(chain, mark) : undefined
           yield* record("delete", mark, caller, at, restored === undefined ? {} : { restored })
         })

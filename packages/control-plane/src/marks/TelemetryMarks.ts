@@ -14,9 +14,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { makeDecisionNames } from "./DecisionNames.ts"
+import { boundOf, timeAfter } from "./MarkChain.ts"
 import { MarkDefinitions } from "./MarkDefinitions.ts"
 import { makeMarkTargets, type ResolvedTarget } from "./MarkTargets.ts"
-import { type AddedMark, boundOf, MarkWriter, timeAfter } from "./MarkWriter.ts"
+import { type AddedMark, MarkWriter } from "./MarkWriter.ts"
 
 /** A judgement of telemetry, with the hints at its target. */
 export interface TelemetryMark extends Judgement {

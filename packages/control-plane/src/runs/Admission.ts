@@ -11,6 +11,8 @@ export interface AdmissionCheck {
   readonly prepare: Effect.Effect<void, SqlError>
   /** After the insertion: why the run is refused, or undefined. A run that is refused is removed again. */
   readonly decide: Effect.Effect<Conflict | undefined, SqlError>
+  /** Deletes what `decide` has written for a run that another guard refuses. */
+  readonly undo: Effect.Effect<void, SqlError>
 }
 
 /** Refuses new runs. Undefined for a run that it does not check. */
@@ -49,9 +51,10 @@ export const admitted = Effect.fnUntraced(function* (
     refused = undefined
     for (const { prepare } of checks) yield* prepare
     if (!(yield* insert)) return false
-    for (const { decide } of checks) {
+    for (const [position, { decide }] of checks.entries()) {
       refused = yield* decide
       if (refused === undefined) continue
+      for (const { undo } of checks.slice(0, position)) yield* undo
       yield* remove(run.id)
       return false
     }

@@ -5,14 +5,17 @@ import { newRun } from "../event-log/runs/NewRun.ts"
 import { DISCOVERY_SOURCE, RunRepository } from "../event-log/runs/RunRepository.ts"
 import type { StoredRun } from "../event-log/runs/RunRow.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
+import { ClaimHooks } from "./ClaimHooks.ts"
 
 /**
  * Lets a `POST /runs` take the run that the session watch has made of its session already. Agents may open their
  * session before the request that names it has arrived, and that must not turn the request into a conflict. The run
- * keeps its id, its trace and its log; tags, metadata and idempotency key become those of the descriptor.
+ * keeps its id, its trace and its log; tags, metadata and idempotency key become those of the descriptor. Hooks of
+ * features follow.
  */
 export const makeClaimRun = Effect.gen(function* () {
   const audit = yield* AuditTrail
+  const hooks = yield* ClaimHooks
   const log = yield* EventLog
   const runs = yield* RunRepository
 
@@ -36,6 +39,7 @@ export const makeClaimRun = Effect.gen(function* () {
           Effect.gen(function* () {
             claimed = yield* runs.claim(run, at)
             if (!claimed) return
+            yield* Effect.forEach(hooks, (hook) => hook(run.id), { discard: true })
             yield* audit.record({
               caller,
               action: "run.create",

@@ -12,6 +12,7 @@ import { windowOf } from "../../src/queries/dashboard/WindowParts.ts"
 import { CrossRunEventBlocks } from "../../src/queries/events/CrossRunEventBlocks.ts"
 import { CrossRunEvents } from "../../src/queries/events/CrossRunEvents.ts"
 import { RunList } from "../../src/queries/runs/RunList.ts"
+import { layerSearches } from "../../src/Reactions.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { scansOf } from "../support/Plans.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
@@ -21,6 +22,7 @@ const EVENTS_OF_RUN = 20
 
 const layerReads = Layer.mergeAll(CrossRunEvents.layer, DashboardRepository.layer, RunList.layer).pipe(
   Layer.provideMerge(CrossRunEventBlocks.layer),
+  Layer.provide(layerSearches),
   Layer.provideMerge(layerTestLog),
   Layer.provideMerge(layerTestDatabase)
 )

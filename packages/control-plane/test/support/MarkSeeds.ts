@@ -1,7 +1,10 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { MarkSource, MarkTargetKind, MarkValue } from "@runplane/domain"
+import { type MarkSource, type MarkTargetKind, type MarkValue, RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { valueColumns } from "../../src/marks/MarkRows.ts"
+import { fieldsOf } from "../../src/Feature.ts"
+import { features } from "../../src/features.ts"
+import { changeOf, type MarkChange } from "../../src/marks/MarkHooks.ts"
+import { type MarkRow, markColumns, toMark, valueColumns } from "../../src/marks/MarkRows.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 
 export interface MarkSeed {
@@ -22,7 +25,12 @@ export interface MarkSeed {
 
 let positions = 0
 
-/** A row of `marks`, without its chain. */
+const follow = Effect.fnUntraced(function* (runId: string, changes: ReadonlyArray<MarkChange>) {
+  const hooks = yield* Effect.all(fieldsOf(features, "onMark"))
+  yield* Effect.forEach(hooks, (hook) => hook(RunId.make(runId), changes), { discard: true })
+})
+
+/** A row of `marks`, without its chain, with what features do after it. */
 export const insertMark = Effect.fnUntraced(function* (seed: MarkSeed) {
   const sql = yield* PgClient.PgClient
   const id = yield* (yield* Ids).uuid
@@ -36,5 +44,22 @@ export const insertMark = Effect.fnUntraced(function* (seed: MarkSeed) {
             ${seed.comment ?? null}, ${seed.source ?? "human"}, ${seed.judge ?? null}, ${seed.author ?? "key:5e884898"},
             ${createdAt}::timestamptz, ${seed.replaced === true ? id : null}::uuid,
             ${seed.deleted === true ? createdAt : null}::timestamptz, '')`
+  const { name, value } = seed
+  const author = seed.author ?? "key:5e884898"
+  const current = seed.replaced === true || seed.deleted === true ? 0 : 1
+  yield* follow(seed.runId, [changeOf({ id, name, author, createdAt, value }, current)])
   return id
+})
+
+/** Erases the marks of a run, without its chain, with what features do after it. */
+export const eraseMarks = Effect.fnUntraced(function* (runId: string, deletedAt: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* sql<MarkRow>`SELECT ${markColumns(sql)} FROM marks WHERE run_id = ${runId}::uuid`
+  yield* sql`
+    UPDATE marks SET deleted_at = ${deletedAt}::timestamptz, number = NULL, flag = NULL, category = NULL, comment = NULL
+    WHERE run_id = ${runId}::uuid`
+  yield* follow(
+    runId,
+    rows.map((row) => changeOf(toMark(row), -1))
+  )
 })

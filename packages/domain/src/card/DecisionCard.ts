@@ -18,11 +18,26 @@ const MAX_RINGS = 12
 
 /** The picture of a run's decision. Its pivotal seats and sentences are those of the answers. */
 export const decisionCard = (run: Deliberation, { sessionRules }: ActivePolicy, answers: CardAnswers): DecisionCard => {
+  const card = cardWithoutReasons(run, sessionRules, pivotalOf(run, answers))
+  return { ...card, outOfReach: isOutOfReach(answers), sentences: cardSentences(card.verdict, answers) }
+}
+
+const isOutOfReach = ({ forecast, why }: CardAnswers): boolean => {
+  const approvals = forecast?.outcomes.filter(({ outcome }) => outcome === "positive") ?? []
+  return why.outcome === null && approvals.length > 0 && approvals.every(({ status }) => status === "impossible")
+}
+
+/** What the record of a run alone says of its card, without the answers of why. */
+export const cardWithoutReasons = (
+  run: Deliberation,
+  sessionRules: SessionRules | undefined,
+  isPivotal: IsPivotal = () => false
+): Omit<DecisionCard, "outOfReach" | "sentences"> => {
   const { commitment, mode } = run
   const verdict = cardVerdict(run)
   const votes = votesOf(run, sessionRules)
   const acts = counting(decidingActs(run))
-  const { leftOut, rings } = ringsOf(run, sessionRules, votes, acts, pivotalOf(run, answers))
+  const { leftOut, rings } = ringsOf(run, sessionRules, votes, acts, isPivotal)
   const tally = votes.names.size > 1 ? tallyOf(run, sessionRules, votes) : undefined
   const hasVotes = mode !== undefined && hasBallots(mode)
   const voted = hasVotes ? votersAmong(run.participants, votes, acts) : 0
@@ -39,19 +54,12 @@ export const decisionCard = (run: Deliberation, { sessionRules }: ActivePolicy, 
     ...(commitment !== undefined && { action: commitment.action }),
     ...(commitment !== undefined && commitment.by !== "" && { by: commitment.by }),
     ...(commitment?.confidence !== undefined && { confidence: commitment.confidence }),
-    outOfReach: isOutOfReach(answers),
     ...base,
     ...(leftOut > 0 && { ringsLeftOut: leftOut }),
     ...(tally !== undefined && { tally }),
     ...(quorum !== undefined && { quorum: { need: quorum } }),
-    counts: countsText({ ...base, ringsLeftOut: leftOut, ...(tally !== undefined && { tally }) }),
-    sentences: cardSentences(verdict, answers)
+    counts: countsText({ ...base, ringsLeftOut: leftOut, ...(tally !== undefined && { tally }) })
   }
-}
-
-const isOutOfReach = ({ forecast, why }: CardAnswers): boolean => {
-  const approvals = forecast?.outcomes.filter(({ outcome }) => outcome === "positive") ?? []
-  return why.outcome === null && approvals.length > 0 && approvals.every(({ status }) => status === "impossible")
 }
 
 /** A card with the reasons that it shows. */

@@ -1,8 +1,9 @@
-import { type DecisionWhy, MARKDOWN_CONTENT_TYPE, OtherPolicy } from "@runplane/api"
+import { type DecisionWhy, MARKDOWN_CONTENT_TYPE, OtherPolicy, type RunCard } from "@runplane/api"
+import { standardMode, verdictWord } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { AcceptedForm, type Backend } from "../Backend.ts"
-import { Words } from "../Facts.ts"
+import { Words, words } from "../Facts.ts"
 import { type Answer, defined, type JsonObject } from "../Shape.ts"
 import { tool } from "../ToolSpec.ts"
 import { q, runId, seq, text } from "./Inputs.ts"
@@ -13,8 +14,25 @@ const scalar = Schema.optionalKey(Schema.Json)
 const summaryOf = ({ summary, summaryParts }: typeof DecisionWhy.Type): Words | string =>
   summaryParts === undefined ? summary : new Words(summaryParts)
 
+/** Seats of one answer. */
+const MAX_SEATS = 25
+
+/** The verdict of a card, and the seats on the committed proposal, or on the first one. */
+const verdictOf = ({ modeName, rings, verdict }: typeof RunCard.Type) => {
+  const seats = rings[0]?.seats ?? []
+  return {
+    verdict: words(verdictWord(verdict, standardMode(modeName))),
+    seats: seats
+      .slice(0, MAX_SEATS)
+      .map(({ objection, participantId, pivotal, role, vote }) =>
+        defined({ participantId, vote, role, objection, ...(pivotal && { pivotal }) })
+      ),
+    ...(seats.length > MAX_SEATS && { seatsOmitted: seats.length - MAX_SEATS })
+  }
+}
+
 /** The decision record: rules and counts as facts, what was said as texts. */
-export const whyAnswer = (why: typeof DecisionWhy.Type): Answer => {
+const whyAnswer = (why: typeof DecisionWhy.Type, card: typeof RunCard.Type): Answer => {
   const { claims, counterfactuals, outcome, receipt, rules } = why
   const said = claims.map(({ kind, participantId, seqs, text }) => ({
     of: defined({ kind, by: participantId, seq: seqs[0] }),
@@ -23,6 +41,7 @@ export const whyAnswer = (why: typeof DecisionWhy.Type): Answer => {
   return {
     facts: defined({
       runId: why.runId,
+      ...verdictOf(card),
       summary: summaryOf(why),
       policy: why.policyVersion,
       policySource: why.policySource,
@@ -68,12 +87,12 @@ const decisionExplain = tool({
     runId,
     format: Schema.optionalKey(Schema.Literals(["facts", "record"]).annotate({ description: "facts unless given" }))
   },
-  output: { runId: scalar, summary: scalar, outcome: scalar },
+  output: { runId: scalar, verdict: scalar, summary: scalar, outcome: scalar },
   call: Effect.fnUntraced(function* (input, { backend }) {
     const params = { id: input.runId }
     const why = yield* backend.plane.api.decisions.why({ params })
     if (typeof why === "string") return { facts: {}, rest: "run_story" }
-    if (input.format !== "record") return whyAnswer(why)
+    if (input.format !== "record") return whyAnswer(why, yield* backend.plane.api.decisions.card({ params, query: {} }))
     const record = yield* recordOf(input.runId, backend)
     // Pieces of a text are entries, so that a long record is cut at its end and not in its first 500 characters.
     const pieces = record.match(/[\s\S]{1,480}/gu) ?? []

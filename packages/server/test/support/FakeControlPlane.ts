@@ -266,6 +266,7 @@ const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) 
   return handlers.handleAll({
     forecast: missing,
     why: missing,
+    card: missing,
     whatIf: missing,
     divergence: missing,
     backtest: missing,

@@ -2,7 +2,8 @@ import { AlertFiring, AlertRule, AlertSeverity, about, Field, MAX_ALERT_NOTE } f
 import * as Schema from "effect/Schema"
 import { integer, isoDate, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
-import { runQueryFields, searchText } from "../query/QueryFields.ts"
+import { searchText } from "../query/DescribedField.ts"
+import { runQueryFields } from "../query/QueryFields.ts"
 import { Timestamp } from "../runs/Run.ts"
 
 const optional = Schema.optionalKey

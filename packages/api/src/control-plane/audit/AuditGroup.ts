@@ -6,8 +6,9 @@ import * as Failure from "../../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../../openapi/Describe.ts"
 import { integer, isoDate, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
-import { auditQueryFields, searchText } from "../query/QueryFields.ts"
+import { searchText } from "../query/DescribedField.ts"
 import { cursorText } from "../runs/RunRequests.ts"
+import { auditQueryFields } from "./AuditFields.ts"
 
 const optional = Schema.optionalKey
 

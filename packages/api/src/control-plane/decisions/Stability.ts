@@ -2,7 +2,8 @@ import { about, Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { isoDate, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
-import { runQueryFields, searchText } from "../query/QueryFields.ts"
+import { searchText } from "../query/DescribedField.ts"
+import { runQueryFields } from "../query/QueryFields.ts"
 
 const optional = Schema.optionalKey
 

@@ -7,7 +7,8 @@ import * as Failure from "../../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../../openapi/Describe.ts"
 import { commaSeparated, integer, isoDate, uuid, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
-import { eventQueryFields, searchText } from "../query/QueryFields.ts"
+import { searchText } from "../query/DescribedField.ts"
+import { eventQueryFields } from "../query/QueryFields.ts"
 import { lastEventId, MIN_HEARTBEAT_MS } from "../runs/RunRequests.ts"
 
 const optional = Schema.optionalKey

@@ -11,7 +11,9 @@ import {
 import * as Schema from "effect/Schema"
 import { commaSeparated, integer, isoDate, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
-import { markQueryFields, runQueryFields, searchText } from "../query/QueryFields.ts"
+import { searchText } from "../query/DescribedField.ts"
+import { runQueryFields } from "../query/QueryFields.ts"
+import { markQueryFields } from "./MarkFields.ts"
 import { MAX_MARK_PAGE } from "./Marks.ts"
 
 const optional = Schema.optionalKey

@@ -6,7 +6,8 @@ import * as Failure from "../../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../../openapi/Describe.ts"
 import { integer, isoDate, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
-import { runQueryFields, searchText } from "../query/QueryFields.ts"
+import { searchText } from "../query/DescribedField.ts"
+import { runQueryFields } from "../query/QueryFields.ts"
 
 const optional = Schema.optionalKey
 

@@ -1,26 +1,13 @@
-import {
-  CANONICAL_EVENT_TYPES,
-  MarkSource,
-  MarkTargetKind,
-  parseQuery,
-  type QueryField,
-  RunMode,
-  RunStatus
-} from "@runplane/domain"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
+import { CANONICAL_EVENT_TYPES, RunMode, RunStatus } from "@runplane/domain"
+import { auditQueryFields } from "../audit/AuditFields.ts"
+import { telemetryOfRun } from "../ingest/TelemetryFields.ts"
+import { markOfEvent, markOfRun, markQueryFields } from "../marks/MarkFields.ts"
+import { type DescribedField, fast, slow } from "./DescribedField.ts"
 
-/** A field of the search language, with its description for readers (docs/reference/search.md#query). */
-export interface DescribedField extends QueryField {
-  readonly description: string
-  /** Whether an index finds its values, so that a search by it costs the same however much is stored. */
-  readonly isFast: boolean
-}
-
-const fast = { isFast: true } as const
-const slow = { isFast: false } as const
-
-/** The fields of `GET /runs?q=`, by the names of the run record. */
+/**
+ * The fields of `GET /runs?q=`, by the names of the run record. The parser, the OpenAPI documents and the completion of
+ * clients read this list; the fields of a feature are declared in its folder.
+ */
 export const runQueryFields: ReadonlyArray<DescribedField> = [
   { name: "id", type: "uuid", ...fast, description: "Id of the run" },
   { name: "status", type: "keyword", values: RunStatus.literals, ...fast, description: "Status of the run" },
@@ -36,19 +23,8 @@ export const runQueryFields: ReadonlyArray<DescribedField> = [
   { name: "participant", type: "keyword", ...fast, description: "Who took part: sent a message or a signal" },
   { name: "errorCode", type: "keyword", ...fast, description: "Why it failed" },
   { name: "metadata", type: "text", dotted: true, ...fast, description: "A text, number or flag of the metadata" },
-  {
-    name: "mark",
-    type: "value",
-    dotted: true,
-    hasAny: true,
-    ...fast,
-    description: "Value of a current mark, by its name; has:mark finds any"
-  },
-  { name: "source", type: "keyword", ...fast, description: "Name of the key that sent its spans" },
-  { name: "conversation", type: "keyword", ...fast, description: "Conversation that its spans name" },
-  { name: "framework", type: "keyword", ...fast, description: "Agent framework of its spans" },
-  { name: "prompt", type: "keyword", ...fast, description: "Name, version or hash of its prompt" },
-  { name: "model", type: "keyword", ...fast, description: "One of the models that its spans call" },
+  markOfRun,
+  ...Object.values(telemetryOfRun),
   { name: "createdAt", type: "time", ...fast, description: "When it was created" },
   { name: "updatedAt", type: "time", ...fast, description: "When its record last changed" },
   { name: "endedAt", type: "time", ...fast, description: "When it ended" },
@@ -113,60 +89,12 @@ export const eventQueryFields: ReadonlyArray<DescribedField> = [
   { name: "sender", type: "keyword", ...slow, description: "Sender of the message of the event" },
   { name: "messageType", type: "keyword", ...slow, description: "Type of the message of the event" },
   { name: "data", type: "text", dotted: true, ...slow, description: "A text, number or flag of its data" },
-  {
-    name: "mark",
-    type: "value",
-    dotted: true,
-    hasAny: true,
-    ...slow,
-    description: "Value of a current mark of the event, by its name; has:mark finds any"
-  },
+  markOfEvent,
   { name: "scenario", type: "keyword", ...slow, description: "Scenario that its run counts under" },
   { name: "scenarioRef", type: "keyword", ...slow, description: "metadata.scenarioRef of its run, case ignored" },
   { name: "sourceRef", type: "keyword", ...slow, description: "metadata.sourceRef of its run" },
   { name: "environment", type: "keyword", ...slow, description: "metadata.environment of its run" },
   { name: "tags", type: "keyword", ...slow, description: "One of the tags of its run" }
-]
-
-/** The fields of `GET /audit?q=`, by the names of the entry. */
-export const auditQueryFields: ReadonlyArray<DescribedField> = [
-  { name: "actor", type: "keyword", ...fast, description: "Who did it" },
-  { name: "action", type: "keyword", ...fast, description: "What was done" },
-  { name: "resource", type: "keyword", ...fast, description: "Kind of the thing it was done to" },
-  { name: "resourceId", type: "keyword", ...fast, description: "Id of that thing" },
-  { name: "createdAt", type: "time", ...fast, description: "When it was done" },
-  { name: "id", type: "uuid", ...fast, description: "Id of the entry" },
-  { name: "actorType", type: "keyword", ...slow, description: "What the actor is: api-key, user, rule or anonymous" },
-  { name: "actorName", type: "keyword", ...slow, description: "`user:` and the name in the token" },
-  { name: "clientAddress", type: "keyword", ...slow, description: "Address of the client" },
-  { name: "requestId", type: "keyword", ...slow, description: "X-Request-Id of the request" },
-  {
-    name: "outcome",
-    type: "keyword",
-    values: ["succeeded", "accepted", "refused"],
-    ...slow,
-    description: "What became of it"
-  },
-  { name: "details", type: "text", dotted: true, ...slow, description: "A text, number or flag of the details" }
-]
-
-/** The fields of `GET /marks?q=`, by the names of the mark. */
-export const markQueryFields: ReadonlyArray<DescribedField> = [
-  { name: "name", type: "keyword", ...fast, description: "Name of the mark" },
-  { name: "value", type: "value", ...fast, description: "Its number, flag or category" },
-  { name: "run", type: "uuid", ...fast, description: "Id of its run" },
-  { name: "createdAt", type: "time", ...fast, description: "When it was added" },
-  { name: "id", type: "uuid", ...fast, description: "Id of the mark" },
-  { name: "source", type: "keyword", values: MarkSource.literals, ...slow, description: "Kind of its author" },
-  { name: "kind", type: "keyword", values: MarkTargetKind.literals, ...slow, description: "What it judges" },
-  { name: "target", type: "keyword", ...slow, description: "Participant id or event id of what it judges" },
-  { name: "index", type: "number", ...slow, description: "Index of the event that it judges" },
-  { name: "author", type: "keyword", ...slow, description: "Caller that added it" },
-  { name: "authorName", type: "keyword", ...slow, description: "`user:` and the name in the token of its author" },
-  { name: "judge", type: "keyword", ...slow, description: "Name of its judge" },
-  { name: "model", type: "keyword", ...slow, description: "Model of its judge" },
-  { name: "promptHash", type: "keyword", ...slow, description: "Hash of the prompt of its judge" },
-  { name: "comment", type: "text", ...slow, description: "Its whole comment; a word finds a part of it" }
 ]
 
 /** What can be searched, with its fields. */
@@ -179,11 +107,3 @@ export const queryFields = {
 export type QueryResource = keyof typeof queryFields
 
 export const queryResources: ReadonlyArray<QueryResource> = ["runs", "events", "audit", "marks"]
-
-/** A search over these fields: the text as it was given, once it is sure that it can be read. */
-export const searchText = (fields: ReadonlyArray<DescribedField>, description: string, example: string) =>
-  Schema.String.annotate({ description, examples: [example] }).check(
-    Schema.makeFilter((text) =>
-      Result.match(parseQuery(text, fields), { onSuccess: () => undefined, onFailure: ({ message }) => message })
-    )
-  )

@@ -1,5 +1,5 @@
-import type { DecisionForecast, DecisionWhy, WhatIfAnswer, WhatIfRequest } from "@runplane/api"
-import { costText, receiptText, shownTallies } from "@runplane/domain"
+import type { DecisionForecast, DecisionWhy, RunCard, WhatIfAnswer, WhatIfRequest } from "@runplane/api"
+import { costText, receiptText, seatLines, shownTallies } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -36,18 +36,19 @@ const why = Command.make("why", { run }, ({ run }) =>
       // The client requests JSON; the other forms are texts.
       if (typeof answer === "string") return yield* Console.log(answer)
       if (yield* printedAsJson(answer)) return
-      yield* printWhy(answer)
+      yield* printWhy(answer, yield* api.decisions.card({ params: { id: run }, query: {} }))
     })
   )
 ).pipe(Command.withDescription("Show why a run was decided as it was, or what was missing"))
 
-const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
+const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type, card: typeof RunCard.Type) {
   const { claims, cost, counterfactuals, decidedAt, missing, notes, outcome, policySource, policyVersion } = answer
   const { receipt, rules, summary, voting = [], warnings = [] } = answer
   const stated = outcome?.positive === true ? ", positive" : outcome?.positive === false ? ", negative" : ""
   const verdict = outcome?.againstVotes === true ? `${stated}, against its votes` : stated
   yield* printRows([
     ["Run", answer.runId],
+    ["Verdict", `${card.word}; ${card.counts}`],
     [
       "Decision",
       outcome === null
@@ -67,6 +68,7 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
     ["Cost", `${cost.totalTokens} tokens, ${costText(cost.costUsd, cost.guessedCostUsd)}${lacking(cost)}`]
   ])
   yield* printSections([
+    ["Participants", seatLines(card)],
     ["Refused by the policy", claims.flatMap(({ kind, text }) => (kind === "denial" ? [text] : []))],
     ["What was missing", missing],
     ["Rules", rules.map(({ rule, satisfied, text }) => `${satisfied ? "met" : "not met"}: ${text} (${rule})`)],

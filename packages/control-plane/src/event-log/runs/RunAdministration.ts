@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
 import { SealKeys } from "../../platform/ledger/SealKeys.ts"
-import { DeletionHooks } from "./DeletionHooks.ts"
+import { type DeletionHook, DeletionHooks } from "./DeletionHooks.ts"
 import { searchTextOf } from "./NewRun.ts"
 import { hasStatus } from "./RunColumns.ts"
 import { type TombstoneRow, tombstoneColumns, tombstoneSubject, toTombstone } from "./TombstoneRow.ts"
@@ -60,8 +60,8 @@ export class RunAdministration extends Context.Service<
     readonly remove: (runIds: ReadonlyArray<RunId>, deletion: Deletion) => Effect.Effect<void, SqlError>
     /**
      * Deletes a run that retention has deleted, and of which files may have rows: inserts a tombstone. The archive
-     * writes the tombstone to a file, and readers of files skip the run. Returns the status of the run; undefined for
-     * an unknown run.
+     * writes the tombstone to a file, and readers of files skip the run. The hooks of features run as well. Returns the
+     * status of the run; undefined for an unknown run.
      */
     readonly removeArchived: (runId: RunId, deletion: Deletion) => Effect.Effect<RunStatus | undefined, SqlError>
   }
@@ -71,7 +71,7 @@ export class RunAdministration extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { current } = yield* SealKeys
-      const hooks = yield* DeletionHooks
+      const followDeletion = followAll(yield* DeletionHooks)
 
       const setArchived = Effect.fn("RunAdministration.setArchived")(function* (
         runId: RunId,
@@ -159,6 +159,7 @@ export class RunAdministration extends Context.Service<
             AND NOT EXISTS (SELECT FROM runs r WHERE r.id = t.run_id)
           RETURNING ${tombstoneColumns(sql)}`
         yield* enterLedger(buried)
+        if (buried.length > 0) yield* followDeletion([runId], reason)
         return buried[0]?.status
       })
 
@@ -177,7 +178,7 @@ export class RunAdministration extends Context.Service<
           WHERE r.id = ANY(${runIds}::text[]::uuid[]) ORDER BY r.id
           RETURNING ${tombstoneColumns(sql)}`
         yield* enterLedger(buried)
-        yield* Effect.forEach(hooks, (hook) => hook(runIds), { discard: true })
+        yield* followDeletion(runIds, deletion.reason)
         yield* sql`DELETE FROM canonical_events WHERE ${theirs}`
         yield* sql`DELETE FROM raw_events WHERE ${theirs}`
         yield* sql`DELETE FROM outbound_messages WHERE ${theirs}`
@@ -199,6 +200,9 @@ export class RunAdministration extends Context.Service<
     })
   )
 }
+
+const followAll = (hooks: ReadonlyArray<DeletionHook>) => (runIds: ReadonlyArray<RunId>, reason: TombstoneReason) =>
+  Effect.forEach(hooks, (hook) => hook(runIds, reason), { discard: true })
 
 const searchTextOfRow = (id: RunId, row: ArchivedRow, tags: ReadonlyArray<string>): string =>
   searchTextOf({

@@ -2,6 +2,9 @@ import type { Feature } from "../../Feature.ts"
 import * as AlertLoop from "./AlertLoop.ts"
 import { makeBudgetAdmission } from "./budgets/BudgetAdmission.ts"
 import { makeFiringExpiry } from "./FiringExpiry.ts"
+import { makeAlertDeletion } from "./hooks/AlertDeletion.ts"
+import { makeClaimNotes } from "./hooks/ClaimNotes.ts"
+import { makeMarkValues } from "./hooks/MarkValues.ts"
 
 /** Rules over the log, their firings and commands (docs/reference/alerts.md). */
 export const alerts = {
@@ -21,6 +24,9 @@ export const alerts = {
     "alert_rules",
     "alert_silences"
   ],
+  onRunsDeleted: makeAlertDeletion,
+  onClaim: makeClaimNotes,
+  onMark: makeMarkValues,
   admission: makeBudgetAdmission,
   expiry: makeFiringExpiry,
   layer: AlertLoop.layer

@@ -14,7 +14,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { SCENARIO } from "../../event-log/runs/RunColumns.ts"
 import { describeSqlError, isOutage } from "../../platform/postgres/SqlFailures.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
-import { runMeaning } from "../../queries/runs/RunSearch.ts"
+import { RunMeaning } from "../../queries/runs/RunSearch.ts"
 
 /** A run, with the searches among the requested ones that find it. */
 export interface MatchedRun extends KeyedRun {
@@ -32,8 +32,9 @@ export interface Matches {
 const SEARCHES_AT_ONCE = 200
 
 /** Finds which searches over runs find which of some runs. One statement serves all searches, unless one fails. */
-export const makeRuleMatches = Effect.map(PgClient.PgClient, (sql) => {
-  const meaning = runMeaning(sql)
+export const makeRuleMatches = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const meaning = yield* RunMeaning
 
   const read = (runIds: ReadonlyArray<string>, searches: ReadonlyArray<string>) => {
     const conditions = searches.map((q) =>

@@ -1,11 +1,13 @@
 import type { Feature } from "../../Feature.ts"
 import * as Archive from "./Archive.ts"
 import { makeChangeDeletion } from "./ChangeDeletion.ts"
+import { makeMarkChanges } from "./MarkChanges.ts"
 
 /** The log as files in a directory or a bucket (docs/reference/archive.md). */
 export const archive = {
   name: "archive",
   tables: ["archive_changes", "archive_files", "archive_ranges", "archive_runs", "archive_state"],
   onRunsDeleted: makeChangeDeletion,
+  onMark: makeMarkChanges,
   layer: Archive.layer
 } satisfies Feature

@@ -100,8 +100,8 @@ export class ArchiveState extends Context.Service<
       const makeReady = sql.withTransaction(
         Effect.andThen(
           sql`UPDATE archive_state SET is_ready = true`,
-          sql`INSERT INTO archive_changes (table_name, id, change)
-              SELECT 'marks', id, nextval('archive_change') FROM marks ON CONFLICT DO NOTHING`
+          sql`INSERT INTO archive_changes (table_name, id, run_id, change)
+              SELECT 'marks', id, run_id, nextval('archive_change') FROM marks ON CONFLICT DO NOTHING`
         )
       )
 

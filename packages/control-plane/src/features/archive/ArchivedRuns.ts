@@ -4,6 +4,4 @@ import type * as PgClient from "@effect/sql-pg/PgClient"
 export const isArchived = (sql: PgClient.PgClient) => sql`
   EXISTS (SELECT FROM archive_runs a JOIN run_heads h ON h.run_id = a.run_id
           WHERE a.run_id = r.id AND a.events = h.last_index AND a.last_seq = h.last_seq)
-  AND NOT EXISTS (SELECT FROM archive_changes c WHERE c.table_name = 'runs' AND c.id = r.id)
-  AND NOT EXISTS (SELECT FROM archive_changes c JOIN marks m ON m.id = c.id
-                  WHERE c.table_name = 'marks' AND m.run_id = r.id)`
+  AND NOT EXISTS (SELECT FROM archive_changes c WHERE c.run_id = r.id)`

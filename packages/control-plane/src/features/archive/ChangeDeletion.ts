@@ -6,11 +6,6 @@ import type { DeletionHook } from "../../event-log/runs/DeletionHooks.ts"
 export const makeChangeDeletion = Effect.map(
   PgClient.PgClient,
   (sql): DeletionHook =>
-    Effect.fnUntraced(function* (runIds) {
-      const ids = sql`${runIds}::text[]::uuid[]`
-      yield* sql`
-        DELETE FROM archive_changes c USING marks m
-        WHERE c.table_name = 'marks' AND c.id = m.id AND m.run_id = ANY(${ids})`
-      yield* sql`DELETE FROM archive_changes WHERE table_name = 'runs' AND id = ANY(${ids})`
-    })
+    (runIds) =>
+      Effect.asVoid(sql`DELETE FROM archive_changes WHERE run_id = ANY(${runIds}::text[]::uuid[])`)
 )

@@ -93,8 +93,8 @@ export const makeEventFiles = Effect.gen(function* () {
 
   /** Runs that had ended: their rows are due, now that their events are in files. */
   const noteEnded = (runs: ReadonlySet<string>) => sql`
-    INSERT INTO archive_changes (table_name, id, change)
-    SELECT 'runs', r.id, nextval('archive_change') FROM runs r
+    INSERT INTO archive_changes (table_name, id, run_id, change)
+    SELECT 'runs', r.id, r.id, nextval('archive_change') FROM runs r
     WHERE r.id = ANY(${[...runs]}::text[]::uuid[]) AND ${hasStatus(sql, "ended", "r")} ORDER BY r.id
     ON CONFLICT (table_name, id) DO UPDATE SET change = excluded.change`
 

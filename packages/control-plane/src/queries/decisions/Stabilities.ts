@@ -31,7 +31,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { DURATION } from "../../event-log/runs/RunColumns.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
-import { runMeaning } from "../runs/RunSearch.ts"
+import { RunMeaning } from "../runs/RunSearch.ts"
 import { type BacktestRun, BacktestRuns, groupsOf } from "./BacktestRuns.ts"
 import { DecisionReader } from "./DecisionReader.ts"
 
@@ -77,7 +77,7 @@ export class Stabilities extends Context.Service<
       const budget = yield* SearchBudget
       const reader = yield* DecisionReader
       const runs = yield* BacktestRuns
-      const meaning = runMeaning(sql)
+      const meaning = yield* RunMeaning
       const courses = makeLongTurns("stability", COMPARED_AT_ONCE)
 
       const matching = Effect.fnUntraced(function* ({ by, q, since }: StabilityQuery) {

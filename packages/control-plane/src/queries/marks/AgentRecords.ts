@@ -23,7 +23,7 @@ import { SearchBudget, type SearchFailure } from "../../platform/postgres/search
 import { type BacktestRun, BacktestRuns, groupsOf } from "../decisions/BacktestRuns.ts"
 import { DecisionReader } from "../decisions/DecisionReader.ts"
 import { DecisionTruths } from "../decisions/DecisionTruths.ts"
-import { runsFound } from "../runs/RunSearch.ts"
+import { RunMeaning, runsFound } from "../runs/RunSearch.ts"
 
 /** Events in the logs of one record; a larger first run is read alone. */
 const MAX_EVENTS = 500_000
@@ -66,6 +66,7 @@ export class AgentRecords extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const budget = yield* SearchBudget
+      const meaning = yield* RunMeaning
       const reader = yield* DecisionReader
       const runs = yield* BacktestRuns
       const truths = yield* DecisionTruths
@@ -89,7 +90,7 @@ export class AgentRecords extends Context.Service<
             WHERE p.participant_id = ${participantId}
               AND ${since === undefined ? sql`true` : sql`r.created_at >= ${since}::timestamptz`}
               AND EXISTS (SELECT FROM key_events d WHERE d.run_id = r.id AND d.type = 'decision.finalized')
-              AND ${runsFound(sql, q, sql`r.id`)}
+              AND ${runsFound(sql, meaning, q, sql`r.id`)}
             ORDER BY r.created_at DESC, r.id DESC LIMIT ${BigInt(limit + 1)}`,
           (rows) =>
             rows.map(

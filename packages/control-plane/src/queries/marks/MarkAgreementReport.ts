@@ -24,7 +24,7 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
-import { runsFound } from "../runs/RunSearch.ts"
+import { RunMeaning, runsFound } from "../runs/RunSearch.ts"
 
 /** Targets that got these two values of two raters. */
 interface JointRow {
@@ -64,6 +64,7 @@ export class MarkAgreementReport extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const budget = yield* SearchBudget
+      const meaning = yield* RunMeaning
 
       /** The latest marks of both sources, at most one more than are compared. */
       const compared = ({ name, q, since, sources }: MarkAgreementQuery) => sql`
@@ -76,7 +77,7 @@ export class MarkAgreementReport extends Context.Service<
         WHERE m.replaced_by IS NULL AND m.deleted_at IS NULL AND m.source = ANY(${sources}::text[])
           AND m.name <> ${COMMENT} AND ${name === undefined ? sql`true` : sql`m.name = ${name}`}
           AND ${since === undefined ? sql`true` : sql`m.created_at >= ${since}::timestamptz`}
-          AND ${runsFound(sql, q, sql`m.run_id`)}
+          AND ${runsFound(sql, meaning, q, sql`m.run_id`)}
         ORDER BY m.created_at DESC, m.id DESC LIMIT ${BigInt(MAX_COMPARED_MARKS + 1)}`
 
       /** Of several marks of one rater on a target, the latest counts. */

@@ -32,7 +32,7 @@ const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: strin
 /** What the fields of `markQueryFields` mean for a row of `marks` with the name `m`. */
 const markMeaning = (sql: PgClient.PgClient): QueryMeaning => ({
   column: (field) => {
-    if (field === "value") return { type: "mark", where: (test) => test(sql`m`), has: () => sql`true` }
+    if (field === "value") return { type: "value", where: (test) => test(sql`m`), has: () => sql`true` }
     const plain = COLUMNS[field]
     if (plain === undefined) throw new Error(`the field ${field} of marks has no column`)
     return { type: plain[0], where: (test) => test(sql.literal(plain[1])) }

@@ -7,7 +7,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { callsKeptMs } from "../../platform/CallsKept.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
-import { runsFound } from "../runs/RunSearch.ts"
+import { RunMeaning, runsFound } from "../runs/RunSearch.ts"
 import { type CallWindow, MAX_CALLS, newestCalls, windowStart } from "./CallColumns.ts"
 
 type Query = typeof modelCostsQuery.Type
@@ -47,6 +47,7 @@ export class ModelCosts extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const budget = yield* SearchBudget
+      const meaning = yield* RunMeaning
       const keptMs = yield* callsKeptMs
 
       /** Counts the calls of events that match; `listed` selects the calls of the models. */
@@ -73,7 +74,7 @@ export class ModelCosts extends Context.Service<
       return ModelCosts.of({
         find: Effect.fnUntraced(function* ({ q, until, ...query }) {
           const since = yield* windowStart(query.since)
-          const { calls, models } = yield* count({ since, until }, runsFound(sql, q, sql`e.run_id`), sql`true`)
+          const { calls, models } = yield* count({ since, until }, runsFound(sql, meaning, q, sql`e.run_id`), sql`true`)
           return {
             since,
             isPartial: calls > MAX_CALLS,

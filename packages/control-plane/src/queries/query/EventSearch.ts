@@ -1,4 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { eventQueryFields } from "@runplane/api"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,19 +9,14 @@ import { readEndOfLog } from "../../event-log/consume/EndOfLog.ts"
 import type { StoredEvent } from "../../event-log/EventRepository.ts"
 import { SCENARIO } from "../../event-log/runs/RunColumns.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
-import { isCurrentMark } from "../../marks/CurrentMark.ts"
 import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
-import {
-  type ColumnType,
-  conditionOf,
-  type QueryColumn,
-  type QueryMeaning
-} from "../../platform/postgres/search/QueryConditions.ts"
+import { conditionOf, type QueryColumn, type QueryMeaning } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure, SearchTooSlow } from "../../platform/postgres/search/SearchBudget.ts"
+import { meaningOf, type PlainColumns, type SearchField } from "../../platform/postgres/search/SearchFields.ts"
 import { ofRuns } from "../events/CrossRunEvents.ts"
 import type { EventQuery } from "./EventQuery.ts"
 
-const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {
+const COLUMNS: PlainColumns = {
   seq: ["integer", "e.seq"],
   runId: ["uuid", "e.run_id"],
   type: ["text", "e.type"],
@@ -36,7 +32,7 @@ const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: strin
 
 const ASCII = /^[\u0000-\u007f]*$/
 
-const OF_RUN: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {
+const OF_RUN: PlainColumns = {
   scenario: ["text", SCENARIO],
   scenarioRef: ["folded", "r.scenario_ref"],
   sourceRef: ["text", "r.source_ref"],
@@ -44,40 +40,43 @@ const OF_RUN: Readonly<Record<string, readonly [type: ColumnType, column: string
   tags: ["among", "r.tags"]
 }
 
-/** The columns of the fields `eventQueryFields`, for a row of `canonical_events` with the name `e`. */
-const eventMeaning = (sql: PgClient.PgClient): QueryMeaning => ({
-  column: (field, path): QueryColumn => {
-    if (field === "data") {
-      return { type: "text", where: (test) => test(sql`(e.event #>> ${["data", ...path.split(".")]}::text[])`) }
+/** What the fields `eventQueryFields` mean for a row of `canonical_events` with the name `e`. */
+const eventMeaning = (sql: PgClient.PgClient, added: ReadonlyArray<SearchField>): QueryMeaning => {
+  const ofRun = Object.entries(OF_RUN).map(([name, [type, column]]) => {
+    const where: QueryColumn["where"] = (test) =>
+      sql`EXISTS (SELECT FROM runs r WHERE r.id = e.run_id AND ${test(sql.literal(column))})`
+    const has: QueryColumn["has"] = (tags) => sql`cardinality(${tags}) > 0`
+    return [name, (): QueryColumn => ({ type, where, ...(type === "among" && { has }) })] as const
+  })
+  return meaningOf(sql, {
+    declared: eventQueryFields,
+    plain: COLUMNS,
+    others: {
+      data: (path) => ({
+        type: "text",
+        where: (test) => test(sql`(e.event #>> ${["data", ...path.split(".")]}::text[])`)
+      }),
+      ...Object.fromEntries(ofRun)
+    },
+    added,
+    // The text is searched in the JSON of the event. For ASCII, lower() is enough and much faster.
+    search: (text) => {
+      const part = sql`${JSON.stringify(text).slice(1, -1)}::text`
+      return ASCII.test(text)
+        ? sql`strpos(lower(e.event::text), lower(${part})) > 0`
+        : sql`strpos(fold_text(e.event::text), fold_text(${part})) > 0`
     }
-    if (field === "mark") {
-      return {
-        type: "mark",
-        where: (test) => sql`
-          (e.run_id, e.index) IN (SELECT m.run_id, m.index FROM marks m
-                                  WHERE ${isCurrentMark(sql, path)} AND m.index IS NOT NULL AND ${test(sql`m`)})`,
-        has: () => sql`true`
-      }
-    }
-    const plain = COLUMNS[field]
-    if (plain !== undefined) return { type: plain[0], where: (test) => test(sql.literal(plain[1])) }
-    const ofRun = OF_RUN[field]
-    if (ofRun === undefined) throw new Error(`the field ${field} of events has no column`)
-    const [type, column] = ofRun
-    return {
-      type,
-      where: (test) => sql`EXISTS (SELECT FROM runs r WHERE r.id = e.run_id AND ${test(sql.literal(column))})`,
-      ...(type === "among" && { has: (tags) => sql`cardinality(${tags}) > 0` })
-    }
-  },
-  // The text is searched in the JSON of the event. For ASCII, lower() is enough and much faster.
-  search: (text) => {
-    const part = sql`${JSON.stringify(text).slice(1, -1)}::text`
-    return ASCII.test(text)
-      ? sql`strpos(lower(e.event::text), lower(${part})) > 0`
-      : sql`strpos(fold_text(e.event::text), fold_text(${part})) > 0`
-  }
-})
+  })
+}
+
+/** The meaning of searches over events, with the fields that features add. */
+export class EventMeaning extends Context.Service<EventMeaning, QueryMeaning>()("runplane/control-plane/EventMeaning") {
+  static readonly layer = (added: ReadonlyArray<SearchField>) =>
+    Layer.effect(
+      EventMeaning,
+      Effect.map(PgClient.PgClient, (sql) => eventMeaning(sql, added))
+    )
+}
 
 /** Seqs that the first statement reads; the next window depends on the time it takes. */
 const FIRST_WINDOW = 2_000
@@ -122,7 +121,7 @@ export class EventSearch extends Context.Service<
       const sql = yield* PgClient.PgClient
       const budget = yield* SearchBudget
       const watermark = yield* Watermark
-      const meaning = eventMeaning(sql)
+      const meaning = yield* EventMeaning
 
       const conditions = ({ conditions: others, filter }: EventQuery) => [
         ...(filter.afterTs === undefined ? [] : [sql`e.ts >= ${filter.afterTs}::timestamptz`]),

@@ -31,7 +31,7 @@ import {
 } from "../../platform/postgres/search/PageCursor.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
-import { namesArchival, runMeaning, scenarioFilter } from "./RunSearch.ts"
+import { namesArchival, RunMeaning, scenarioFilter } from "./RunSearch.ts"
 
 /** Lists of runs: filters, search, order and pages (docs/reference/runs.md#list-runs). */
 export class RunList extends Context.Service<
@@ -48,7 +48,7 @@ export class RunList extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const budget = yield* SearchBudget
-      const meaning = runMeaning(sql)
+      const meaning = yield* RunMeaning
 
       const matches = (query: RunFilters, search: Query | undefined) =>
         sql.and([

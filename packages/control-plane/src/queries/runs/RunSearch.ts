@@ -1,16 +1,20 @@
-import type * as PgClient from "@effect/sql-pg/PgClient"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { runQueryFields } from "@runplane/api"
 import { parseQuery, type Query } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type { Fragment } from "effect/sql/Statement"
 import { DURATION, SCENARIO } from "../../event-log/runs/RunColumns.ts"
-import { isCurrentMark } from "../../marks/CurrentMark.ts"
 import {
   type ColumnType,
   conditionOf,
   type QueryColumn,
   type QueryMeaning
 } from "../../platform/postgres/search/QueryConditions.ts"
+import { meaningOf, type PlainColumns, type SearchField } from "../../platform/postgres/search/SearchFields.ts"
+import { labelled } from "./RunLabels.ts"
 
 /** A LIKE pattern for texts that contain this one, with its `%`, `_` and `\` escaped. */
 const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`
@@ -40,7 +44,7 @@ export const scenarioFilter = (
 }
 
 /** The columns of `runs` that fields stand for one to one. */
-const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {
+const COLUMNS: PlainColumns = {
   id: ["uuid", "r.id"],
   status: ["text", "r.status"],
   runtimeSessionId: ["text", "r.runtime_session_id"],
@@ -68,8 +72,16 @@ const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: strin
 /** Runs of a scenario from which on the rank of one says something. */
 const LEAST_RANKED = 10
 
-/** What the fields of `runQueryFields` mean for a row of `runs` with the name `r`. */
-export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
+/** What the fields of `runQueryFields` mean for a row of `runs` with the name `r`, with those that features add. */
+export class RunMeaning extends Context.Service<RunMeaning, QueryMeaning>()("runplane/control-plane/RunMeaning") {
+  static readonly layer = (added: ReadonlyArray<SearchField>) =>
+    Layer.effect(
+      RunMeaning,
+      Effect.map(PgClient.PgClient, (sql) => runMeaning(sql, added))
+    )
+}
+
+const runMeaning = (sql: PgClient.PgClient, added: ReadonlyArray<SearchField>): QueryMeaning => {
   const some = (value: Fragment) => sql`${value} > 0`
   const figure = (type: ColumnType, column: string): QueryColumn => ({
     type,
@@ -99,32 +111,13 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
     }
   }
 
-  /** One of the labels with these names. Longer values are cut in the table as well. */
-  const labelled = (...names: ReadonlyArray<string>): QueryColumn => ({
-    type: "label",
-    where: (test) => sql`
-      r.id IN (SELECT l.run_id FROM run_labels l
-               WHERE l.name = ANY(${names.map((name) => name.slice(0, 200))}::text[]) AND ${test(sql`l.value`)})`
-  })
-
-  const beside: Readonly<Record<string, (path: string) => QueryColumn>> = {
+  const others: Readonly<Record<string, (path: string) => QueryColumn>> = {
     tags: () => ({ type: "among", where: (test) => test(sql`r.tags`), has: (tags) => sql`cardinality(${tags}) > 0` }),
     participant: () => ({
       type: "text",
       where: (test) => sql`r.id IN (SELECT p.run_id FROM run_participants p WHERE ${test(sql`p.participant_id`)})`
     }),
-    metadata: (path) => labelled(path),
-    mark: (path) => ({
-      type: "mark",
-      where: (test) => sql`
-        r.id IN (SELECT m.run_id FROM marks m WHERE ${isCurrentMark(sql, path)} AND ${test(sql`m`)})`,
-      has: () => sql`true`
-    }),
-    source: () => labelled("source"),
-    conversation: () => labelled("conversationId"),
-    framework: () => labelled("framework"),
-    prompt: () => labelled("promptName", "promptVersion", "promptHash"),
-    model: () => labelled("models"),
+    metadata: (path) => labelled(sql, path),
     duration: () => ({
       type: "numeric",
       where: (test) => sql`(${sql.literal(DURATION)} >= 0 AND ${test(sql.literal(DURATION))})`
@@ -149,24 +142,23 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
     })
   }
 
-  return {
-    column: (field, path) => {
-      const plain = COLUMNS[field]
-      if (plain !== undefined) return { type: plain[0], where: (test) => test(sql.literal(plain[1])) }
-      const column = beside[field]?.(path)
-      if (column === undefined) throw new Error(`the field ${field} of runs has no column`)
-      return column
-    },
+  return meaningOf(sql, {
+    ...{ declared: runQueryFields, plain: COLUMNS, others, added },
     search: (text) => sql`r.search_text LIKE fold_text(${partOf(text)}::text)`
-  }
+  })
 }
 
 /** The condition that a search over runs finds the run of this id; the search was validated, so it parses. */
-export const runsFound = (sql: PgClient.PgClient, q: string | undefined, id: Fragment): Fragment =>
+export const runsFound = (
+  sql: PgClient.PgClient,
+  meaning: QueryMeaning,
+  q: string | undefined,
+  id: Fragment
+): Fragment =>
   q === undefined
     ? sql`true`
     : sql`${id} IN (SELECT r.id FROM runs r
-           WHERE ${conditionOf(sql, Result.getOrThrow(parseQuery(q, runQueryFields)), runMeaning(sql))})`
+           WHERE ${conditionOf(sql, Result.getOrThrow(parseQuery(q, runQueryFields)), meaning)})`
 
 /** Whether a query says itself whether archived runs are wanted. */
 export const namesArchival = (query: Query): boolean => {

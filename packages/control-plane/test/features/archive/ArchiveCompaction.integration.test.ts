@@ -12,7 +12,7 @@ import { ArchiveState } from "../../../src/features/archive/ArchiveState.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
 import { endRun } from "../../support/EndedRuns.ts"
-import { insertMark } from "../../support/MarkSeeds.ts"
+import { eraseMarks, insertMark } from "../../support/MarkSeeds.ts"
 import { createRun } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 import { checkArchive, emptied, openTarget, passInto, rowsOf, writing } from "./Archives.ts"
@@ -81,7 +81,7 @@ layer(service)("the compaction of the archive", (it) => {
       yield* passInto(target, options)
       const administration = yield* RunAdministration
       yield* administration.addTag(kept, "later", "1970-01-01T00:00:00.000Z")
-      yield* sql`UPDATE marks SET deleted_at = '1969-12-02', number = NULL, comment = NULL WHERE run_id = ${kept}::uuid`
+      yield* eraseMarks(kept, "1969-12-02T00:00:00.000Z")
       yield* deleteRun(gone)
       yield* passInto(target, options)
       assert.isTrue((yield* rowsOf(target, "events")).some(({ run_id }) => run_id === gone))

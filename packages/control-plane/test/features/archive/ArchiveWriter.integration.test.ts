@@ -15,7 +15,7 @@ import { ARCHIVE_LOCK } from "../../../src/platform/postgres/AdvisoryLocks.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
 import { endedRun } from "../../support/EndedRuns.ts"
-import { insertMark } from "../../support/MarkSeeds.ts"
+import { eraseMarks, insertMark } from "../../support/MarkSeeds.ts"
 import { createRun } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 import { checkArchive, layerWriter, openTarget, passInto, rowsOf, writing } from "./Archives.ts"
@@ -300,7 +300,7 @@ layer(service)("the writer of the archive", (it) => {
       yield* insertMark({ runId: gone, name: "quality", value: 0.5 })
       yield* passInto(target)
       yield* insertMark({ runId: expired, name: "correct", value: true })
-      yield* sql`UPDATE marks SET deleted_at = now(), number = NULL WHERE name = 'quality'`
+      yield* eraseMarks(gone, "2026-07-02T00:00:00.000Z")
       yield* passInto(target)
       assert.deepStrictEqual(
         (yield* rowsOf(target, "marks"))

@@ -81,6 +81,8 @@ layer(layerTestService({ settings: { LOG_LEVEL: "error", MCP_CONFIRM: "human" } 
         // 4. Why?
         const why = yield* ask("decision_explain", { runId: split })
         assert.match(why.summary, /^carried by 2 of 3/)
+        assert.strictEqual(why.verdict, "Approved")
+        assert.deepInclude(why.seats, { participantId: COST, vote: "for", pivotal: true })
         // 5. Would it have decided so without the cost analyst?
         assert.isTrue((yield* ask("decision_what_if", { runId: split, without: [COST] })).changed)
         // 6. What can still become of the open run?

@@ -119,7 +119,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
       const acts = (yield* call("GET", `/runs/${runId}/events?type=proposal.updated`)).body.data
       const then = yield* call("GET", `/runs/${runId}/decision/card?atSeq=${acts[0].seq}`)
       assert.deepInclude(then.body, { verdict: "open", word: "Open", voted: 1, participants: 3 })
-      assert.isTrue(then.body.sentences.some(({ text }: { text: string }) => text.startsWith("An approval needs: ")))
+      assert.isTrue(then.body.sentences.some(({ text }: { text: string }) => text.startsWith("An approval ")))
       const before = yield* call("GET", `/runs/${runId}/decision/card?atSeq=0`)
       assert.deepInclude(before.body, { verdict: "open", rings: [], participants: 0 })
       const page = yield* call("GET", `/runs/${runId}/decision/why`, { headers: { accept: "text/html" } })

@@ -17,6 +17,7 @@ import type { UnknownCursor } from "../../../src/platform/postgres/search/PageCu
 import type { SearchFailure } from "../../../src/platform/postgres/search/SearchBudget.ts"
 import { MarkSearch } from "../../../src/queries/marks/MarkSearch.ts"
 import { RunList } from "../../../src/queries/runs/RunList.ts"
+import { layerSearches } from "../../../src/Reactions.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
 import { scansOf } from "../../support/Plans.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
@@ -26,7 +27,8 @@ const RUNS = Number(process.env["SEARCH_ROWS"] ?? 100_000)
 /** Limit of an indexed search on a busy machine, far below a scan of all rows. Milliseconds. */
 const SLOWEST_MS = 2_000
 
-const layerSearches = Layer.mergeAll(AuditLog.layer, MarkSearch.layer, RunList.layer).pipe(
+const layerReads = Layer.mergeAll(AuditLog.layer, MarkSearch.layer, RunList.layer).pipe(
+  Layer.provide(layerSearches),
   Layer.provideMerge(layerTestLog),
   Layer.provideMerge(layerTestDatabase)
 )
@@ -147,7 +149,7 @@ const ofMarks: Readonly<Record<string, ReadonlyArray<string>>> = {
 const fastNames = (fields: ReadonlyArray<DescribedField>) =>
   fields.filter(({ isFast }) => isFast).map(({ name }) => name)
 
-layer(layerSearches, { excludeTestServices: true, timeout: 1_200_000 })(
+layer(layerReads, { excludeTestServices: true, timeout: 1_200_000 })(
   `documented-fast searches at ${RUNS} rows`,
   (it) => {
     let filled = false

@@ -25,7 +25,7 @@ import type { NewRun } from "../../../event-log/runs/NewRun.ts"
 import { hasStatus, SCENARIO } from "../../../event-log/runs/RunColumns.ts"
 import { conditionOf } from "../../../platform/postgres/search/QueryConditions.ts"
 import { unnestRows } from "../../../platform/postgres/UnnestRows.ts"
-import { runMeaning } from "../../../queries/runs/RunSearch.ts"
+import { RunMeaning } from "../../../queries/runs/RunSearch.ts"
 import type { AdmissionCheck, AdmissionGuard } from "../../../runs/Admission.ts"
 import { isSettled } from "./Reservations.ts"
 
@@ -74,9 +74,13 @@ interface RefusedRow extends Omit<GivenRow, "ends_at"> {
  * the commit, so each creation reads the reservations of the ones before it. The evaluator releases a reservation when
  * it has counted the whole log of the run. Without such rules a creation has no statement more.
  */
-export const makeBudgetAdmission = Effect.gen(function* (): Effect.fn.Return<AdmissionGuard, never, PgClient.PgClient> {
+export const makeBudgetAdmission = Effect.gen(function* (): Effect.fn.Return<
+  AdmissionGuard,
+  never,
+  PgClient.PgClient | RunMeaning
+> {
   const sql = yield* PgClient.PgClient
-  const meaning = runMeaning(sql)
+  const meaning = yield* RunMeaning
 
   // A rule that the evaluator cannot evaluate must not fail the transactions of creations.
   const isAdmission = sql.literal("enabled AND error IS NULL AND rule ->> 'admission' = 'true'")
@@ -187,7 +191,8 @@ export const makeBudgetAdmission = Effect.gen(function* (): Effect.fn.Return<Adm
       decide: Effect.gen(function* () {
         const row = yield* admit(rules, run, usual, yield* Clock.currentTimeMillis)
         return row && budgetExhausted(figuresOf(row))
-      })
+      }),
+      undo: Effect.asVoid(sql`DELETE FROM alert_reservations WHERE run_id = ${run.id}::uuid`)
     }
   })
 })

@@ -4,7 +4,8 @@ import type { Fragment } from "effect/sql/Statement"
 
 /**
  * How the values of a column are compared. `folded` ignores case (docs/reference/search.md#folding), `label` is cut at
- * `MAX_LABEL` characters, `among` is a list of texts with the value in it, and `mark` is the name of a row of `marks`.
+ * `MAX_LABEL` characters, `among` is a list of texts with the value in it, and `value` is the name of a row with the
+ * columns `number`, `flag` and `category`, one of which has the value.
  */
 export type ColumnType =
   | "text"
@@ -16,7 +17,7 @@ export type ColumnType =
   | "time"
   | "flag"
   | "among"
-  | "mark"
+  | "value"
 
 /** Characters of a value in `run_labels` (`labels_of` in `migrations/`). */
 const MAX_LABEL = 400
@@ -99,7 +100,7 @@ export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: Query
       }
       case "time":
         return sql`${value} ${sign[op]} ${String(wanted)}::timestamptz`
-      case "mark":
+      case "value":
         if (typeof wanted === "number") return sql`${value}.number ${sign[op]} ${String(wanted)}::float8`
         if (typeof wanted === "boolean") return wanted ? sql`${value}.flag` : sql`NOT ${value}.flag`
         return sql`${value}.category = ${wanted}`

@@ -1,0 +1,38 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { consume } from "../../event-log/consume/LogConsumer.ts"
+import { Placement } from "../../observe/placement/Placement.ts"
+import { BacktestRuns } from "../../queries/decisions/BacktestRuns.ts"
+import { makeChangedDecisions } from "./ChangedDecisions.ts"
+import { makeDecisionRows } from "./DecisionRows.ts"
+
+/** A step pauses for so many times of what its rows took, so that they take a fifth of one core at most. */
+const PAUSE_SHARE = 4
+const LONGEST_PAUSE_MS = 10_000
+
+const LIMIT_MS = 120_000
+
+/** One process at a time follows the log for the decisions of runs. */
+const followForever = Effect.gen(function* () {
+  const follow = yield* makeChangedDecisions
+  const makeRows = yield* makeDecisionRows
+  const step = Effect.gen(function* () {
+    const followed = yield* follow
+    const begin = yield* Clock.currentTimeMillis
+    const made = yield* makeRows
+    const took = (yield* Clock.currentTimeMillis) - begin
+    if (made.runs > 0) yield* Effect.sleep(Math.min(took * PAUSE_SHARE, LONGEST_PAUSE_MS))
+    return { isEnd: followed?.isEnd === true && made.isEnd, lag: undefined }
+  })
+  yield* consume({
+    ...{ name: "decisions", step, limitMs: LIMIT_MS },
+    isWokenByCommits: true,
+    report: () => undefined
+  })
+}).pipe(Effect.withTracerEnabled(false))
+
+/** The decisions of runs, for lists and searches. */
+export const layer = Layer.effectDiscard(
+  Placement.use((placement) => placement.singleton("decisions", followForever))
+).pipe(Layer.provide(BacktestRuns.layer))

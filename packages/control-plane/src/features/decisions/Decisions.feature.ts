@@ -1,0 +1,11 @@
+import type { Feature } from "../../Feature.ts"
+import { makeDecisionDeletion } from "./DecisionDeletion.ts"
+import * as DecisionLoop from "./DecisionLoop.ts"
+
+/** The decision of each run, for lists and searches (docs/reference/runs.md#decision). */
+export const decisions = {
+  name: "decisions",
+  tables: ["run_decision_changes", "run_decision_cursor", "run_decisions", "run_models"],
+  onRunsDeleted: makeDecisionDeletion,
+  layer: DecisionLoop.layer
+} satisfies Feature

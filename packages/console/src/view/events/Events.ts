@@ -113,6 +113,12 @@ const factsOf = (event: CanonicalEvent): string => {
   switch (event.type) {
     case "message.received":
       return event.data.messageType
+    case "participant.seen":
+      return "takes part"
+    case "run.started":
+      return "the run has started"
+    case "session.stream.opened":
+      return event.data.status === "gap" ? "the stream of the session begins after a gap" : "the session is followed"
     case "message.sent":
       return event.data.ok ? "accepted by the runtime" : join(event.data.errorCode, event.data.errorMessage)
     case "message.send_failed":

@@ -64,22 +64,24 @@ beforeAll(async () => {
 }, 4 * PATIENCE_MS)
 afterAll(tearDown)
 
-// docs/reference/decisions.md#tallies
+// docs/reference/decisions.md#card
 describe("the card of a decision", () => {
-  it("warns of a commitment that its voters rejected, and names the proposal of each vote", async () => {
+  it("warns of a commitment that its voters rejected, with a ring for each proposal", async () => {
     const { context, misdeeds, page } = await openPage({ width: 1440 })
     const why = (await ask("GET", `${CONTROL_PLANE}/runs/${runId}/decision/why`)).body
     assert.deepInclude(why.outcome, { action: "go", positive: true, proposalId: "p1", againstVotes: true })
     await go(page, `/runs/${runId}`)
-    const card = page.getByRole("region", { name: "Why" })
-    await card.getByText("positive, against its votes").waitFor()
-    await card.getByText("the voters rejected go (0 approve, 3 reject), and it was committed").waitFor()
-    await card.getByText("on go: 0 approve, 3 reject").waitFor()
-    await card.getByText("on hold: 3 approve, 0 reject").waitFor()
-    assert.notInclude(await card.textContent(), "carried by")
+    const card = page.getByRole("region", { name: "Decision card" })
+    await card.getByText("The voters rejected go (0 approve, 3 reject), and it was committed").waitFor()
+    await card.locator("[data-ring=p1]").getByText("Approved", { exact: true }).waitFor()
+    await card.locator("[data-ring=p1]").getByText("0 for, 3 against on go").waitFor()
+    assert.strictEqual(await card.locator("[data-ring=p1] [data-vote=against]").count(), VOTERS.length)
+    assert.strictEqual(await card.locator("[data-ring=p2] [data-vote=for]").count(), VOTERS.length)
+    // No share of approving words is shown as a confidence.
+    assert.notMatch((await page.locator("body").textContent()) ?? "", /\d+ % confidence|confidence of/)
     await page.getByText("on go", { exact: true }).first().waitFor()
     assert.strictEqual(await page.getByText("on hold", { exact: true }).count(), VOTERS.length)
-    await picture(page, "why-against-votes-1440-light")
+    await picture(page, "card-against-votes-1440-light")
     assert.deepStrictEqual(await violationsOf(page), [])
     assert.lengthOf(misdeeds.errors, 0)
     await context.close()

@@ -41,7 +41,7 @@ export const LONG_GENERATORS: ReadonlyArray<SizeException> = [
     ["packages/control-plane/src/features/alerts/AlertRules.ts", 200],
     ["packages/control-plane/src/features/archive/ArchiveCompaction.ts", 180],
     ["packages/control-plane/src/features/archive/ArchiveState.ts", 170],
-    ["packages/control-plane/src/features/archive/read/ArchivedLog.ts", 130],
+    ["packages/control-plane/src/features/archive/read/ColdLog.ts", 130],
     ["packages/control-plane/src/features/ingest/Receiver.ts", 170],
     ["packages/control-plane/src/features/ingest/SpanInbox.ts", 150],
     ["packages/control-plane/src/features/ingest/SpanProcessor.ts", 150],

@@ -14,11 +14,7 @@ const CONTROL_PLANE = "packages/control-plane"
 /** Names that stay: others rely on them, or they have the word in its own meaning. */
 const LASTING: ReadonlyArray<RetiredException> = [
   ...keep("archived", "a name of the frozen schema", ["migrations/0001_schema.sql"]),
-  ...keep("archived", "rows with the flag `archived`", [
-    `${CONTROL_PLANE}/src/admin/retention/ExpiredRuns.ts`,
-    `${CONTROL_PLANE}/src/event-log/runs/RunAdministration.ts`,
-    `${CONTROL_PLANE}/src/event-log/runs/RunRow.ts`
-  ]),
+  ...keep("archived", "rows with the flag `archived`", [`${CONTROL_PLANE}/src/event-log/runs/RunAdministration.ts`]),
   ...keep("contribution", "a table of the frozen schema", [
     "migrations/0001_schema.sql",
     "migrations/0002_scenario_of_runs.sql",
@@ -54,19 +50,6 @@ const LASTING: ReadonlyArray<RetiredException> = [
 
 /** Names that are to be changed. */
 const PENDING: ReadonlyArray<RetiredException> = [
-  ...keep("archived", "rows that only files have: to be named cold", [
-    "packages/archive/",
-    "packages/bench/src/cells",
-    "packages/cli/",
-    `${CONTROL_PLANE}/src/ControlPlane.ts`,
-    `${CONTROL_PLANE}/src/features/archive/`,
-    `${CONTROL_PLANE}/src/platform/metrics/Metrics.ts`,
-    `${CONTROL_PLANE}/src/queries/exports/`,
-    `${CONTROL_PLANE}/test/features/archive/`,
-    `${CONTROL_PLANE}/test/support/HttpService.ts`,
-    "packages/domain/src/archive/",
-    "packages/domain/test/seals/ArchivedExport.test.ts"
-  ]),
   ...keep("contribution", "the statement of a span: to be named statement", [
     "packages/domain/src/otlp/",
     "packages/domain/test/otlp/"

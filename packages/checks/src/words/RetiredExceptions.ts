@@ -50,11 +50,6 @@ const LASTING: ReadonlyArray<RetiredException> = [
 
 /** Names that are to be changed. */
 const PENDING: ReadonlyArray<RetiredException> = [
-  ...keep("contribution", "the statement of a span: to be named statement", [
-    "packages/domain/src/otlp/",
-    "packages/domain/test/otlp/"
-  ]),
-  ...keep("contribution", "the text of a message: to be named message", ["packages/domain/src/narrative/"]),
   ...keep("drain", "takes the received spans: to be named process", [
     "packages/bench/src/ingest/",
     `${CONTROL_PLANE}/src/features/ingest/`,

@@ -39,6 +39,7 @@ const LASTING: ReadonlyArray<RetiredException> = [
     `${CONTROL_PLANE}/test/support/`,
     "packages/stack/test/observer/support/ObservedStack.ts"
   ]),
+  ...keep("drain", "a function of streams of Effect", [`${CONTROL_PLANE}/src/queries/exports/ExportText.ts`]),
   ...keep("inbox", "the icon of an empty list, by the name of its library", ["packages/console/src/ui/States.tsx"]),
   ...keep("insights", "a trigger of the frozen schema", ["migrations/0001_schema.sql"]),
   ...keep("seat", "a column of the frozen schema", [`${CONTROL_PLANE}/src/admin/processes/Processes.ts`]),
@@ -50,21 +51,6 @@ const LASTING: ReadonlyArray<RetiredException> = [
 
 /** Names that are to be changed. */
 const PENDING: ReadonlyArray<RetiredException> = [
-  ...keep("drain", "takes the received spans: to be named process", [
-    "packages/bench/src/ingest/",
-    `${CONTROL_PLANE}/src/features/ingest/`,
-    `${CONTROL_PLANE}/src/queries/exports/`,
-    `${CONTROL_PLANE}/test/faults/`,
-    "packages/domain/test/otlp/"
-  ]),
-  ...keep("inbox", "the received spans: to be named span inbox", [
-    "packages/api/",
-    "packages/console/src/pages/operations/",
-    "packages/console/src/view/",
-    "packages/console/test/view/",
-    `${CONTROL_PLANE}/src/features/ingest/`,
-    "packages/domain/test/otlp/"
-  ]),
   ...keep("place", "sorts marks under the parts of a run: to be named assign", ["packages/console/"]),
   ...keep("story", "lines for people: to be named narrative", [
     "packages/cli/",

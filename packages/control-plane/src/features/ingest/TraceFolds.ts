@@ -60,7 +60,7 @@ export interface OpenTraceFold {
   facts: string
   /** Identities of its model calls that other runs have counted. */
   readonly countedElsewhere: Set<string>
-  /** Rows of the inbox that the state has, by ordinal. */
+  /** Rows of the span inbox that the state has, by ordinal. */
   readonly pending: Map<bigint, SpanInboxRow>
 }
 
@@ -74,7 +74,7 @@ export class TraceFolds extends Context.Service<
     /** `deleted` when the run is deleted: its traces need another. Undefined when no trace is bound to the run. */
     readonly open: (runId: RunId) => Effect.Effect<OpenTraceFold | "deleted" | undefined, SqlError>
     /**
-     * Appends what a step decided, stores its marks, and removes the consumed rows from the inbox in the same
+     * Appends what a step decided, stores its marks, and removes the consumed rows from the span inbox in the same
      * transaction. Fails when another process has continued the fold: it is opened again then.
      */
     readonly append: (
@@ -174,7 +174,7 @@ export class TraceFolds extends Context.Service<
         } satisfies OpenTraceFold
       })
 
-      /** Rows of the inbox become rows of the fold. A position that is taken fails the transaction. */
+      /** Rows of the span inbox become rows of the fold. A position that is taken fails the transaction. */
       const consume = batchedWrites(sql, (taken: ReadonlyArray<Taken>) => {
         const seen = taken.flatMap(({ step: { consumed }, fold: { positions, runId } }) =>
           consumed
@@ -335,7 +335,7 @@ const endOf = ({
   ...(status === "failed" && { failure: { errorCode, errorMessage } })
 })
 
-/** Rows of the inbox that a step of a fold takes. */
+/** Rows of the span inbox that a step of a fold takes. */
 interface Taken {
   readonly fold: OpenTraceFold
   readonly step: TraceFoldStep

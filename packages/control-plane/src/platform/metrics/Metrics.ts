@@ -318,7 +318,7 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
       otlpRejected.inc(request.rejected)
       otlpDuplicates.inc(request.duplicates)
     },
-    /** Rows left the inbox; some of them were part of their run already. */
+    /** Rows left the span inbox; some of them were part of their run already. */
     otlpDrained: (rows: number, duplicates: number) => {
       otlpDrained.inc(rows - duplicates)
       otlpDuplicates.inc(duplicates)

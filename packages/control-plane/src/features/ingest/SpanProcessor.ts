@@ -25,7 +25,7 @@ const RETRY_MS = 1_000
 /** How often the span inbox is read for rows whose notice was lost. Milliseconds. */
 const POLL_MS = 5_000
 /** Open folds that a process keeps; others are read from the database again. */
-const MOST_STORIES = 2_000
+const MOST_FOLDS = 2_000
 /** Subjects of the messages between processes: names of traces, and a run with the source that has sent. */
 const TRACES = "otlp.traces"
 const RUN = "otlp.run-of-source"
@@ -67,7 +67,7 @@ export class SpanProcessor extends Context.Service<
       const open = new Map<string, OpenTraceFold>()
       const evict = () => {
         for (const runId of open.keys()) {
-          if (open.size <= MOST_STORIES) return
+          if (open.size <= MOST_FOLDS) return
           open.delete(runId)
         }
       }

@@ -175,7 +175,7 @@ export class MarkWriter extends Context.Service<
           SELECT ${chain.runId}::uuid, new.* FROM ${unnestRows(sql, rows, MARK_COLUMNS)} AS new`
         yield* outbox.enqueue(
           marks.map((mark) => ({
-            lane: chain.runId,
+            runId: chain.runId,
             event: "mark.added",
             payload: JSON.stringify({
               event: "mark.added",
@@ -209,7 +209,7 @@ export class MarkWriter extends Context.Service<
                            deleted_position = ${chain.entries + 1}
           WHERE id = ${id}::uuid`
         yield* outbox.erase({
-          lane: chain.runId,
+          runId: chain.runId,
           event: "mark.added",
           path: ["data", "mark", "id"],
           id,

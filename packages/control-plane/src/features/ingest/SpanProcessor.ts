@@ -12,8 +12,9 @@ import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { Outbox } from "../../platform/outbox/Outbox.ts"
 import { Drops } from "./Drops.ts"
 import { makeDueKeys } from "./DueKeys.ts"
+import type { OpenTraceFold } from "./folds/OpenFold.ts"
 import { SpanInbox, type SpanInboxRow, type TraceRef, traceKey, traceOfKey } from "./SpanInbox.ts"
-import { type OpenTraceFold, TraceFolds } from "./TraceFolds.ts"
+import { TraceFolds } from "./TraceFolds.ts"
 import { arrivalOf, runOfKey, TraceRuns } from "./TraceRuns.ts"
 
 /** Traces, and runs, that are processed at the same time: they share statements and transactions. */

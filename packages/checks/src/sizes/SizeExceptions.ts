@@ -18,9 +18,7 @@ export const LONG_FILES: ReadonlyArray<SizeException> = [
     ["packages/control-plane/test/observe/RunObserver.integration.test.ts", 405],
     ["packages/control-plane/test/queries/dashboard/DashboardHttp.integration.test.ts", 405],
     ["packages/control-plane/test/queries/marks/MarkReportsHttp.integration.test.ts", 405],
-    ["packages/control-plane/test/queries/query/Search.integration.test.ts", 430],
-    ["packages/launcher/test/compile/CompileLaunch.test.ts", 410],
-    ["packages/launcher/test/http/LauncherHttp.test.ts", 410]
+    ["packages/control-plane/test/queries/query/Search.integration.test.ts", 430]
   ])
 ]
 

@@ -13,7 +13,7 @@ export const controlPlane: FolderTables = {
       knows: [...["admin", "features", "streams", "queries", "runs", "marks", "reactors"], ...LOG_AND_OBSERVERS]
     },
     admin: {
-      meaning: "health, drift, retention, policies, batches, processes, audit",
+      meaning: "health, drift, retention, policies, batches, processes, audit, counts of requests",
       knows: [...["features", "streams", "queries", "runs", "marks", "reactors"], ...LOG_AND_OBSERVERS],
       tables: ["processes", "request_budgets"]
     },

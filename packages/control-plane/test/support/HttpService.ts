@@ -8,8 +8,8 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Operations from "../../src/admin/Admin.ts"
 import { fieldsOf } from "../../src/Feature.ts"
-import { ArchivedLog } from "../../src/features/archive/read/ArchivedLog.ts"
-import * as ArchivedReads from "../../src/features/archive/read/ArchivedReads.ts"
+import { ColdLog } from "../../src/features/archive/read/ColdLog.ts"
+import * as ColdReads from "../../src/features/archive/read/ColdReads.ts"
 import * as ReadOnlyRuns from "../../src/features/archive/read/ReadOnlyRuns.ts"
 import { features } from "../../src/features.ts"
 import * as Server from "../../src/http/Server.ts"
@@ -41,7 +41,7 @@ export interface TestServiceOptions {
   readonly database?: typeof layerTestDatabase
 }
 
-const reads = ArchivedReads.layer.pipe(Layer.provideMerge(ArchivedLog.layer))
+const reads = ColdReads.layer.pipe(Layer.provideMerge(ColdLog.layer))
 
 /** Longer than any test, in milliseconds. */
 const NO_RECOVERY_MS = 3_600_000

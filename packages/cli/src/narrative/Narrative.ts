@@ -94,5 +94,7 @@ const isOpening = ({ type }: CanonicalEvent) => type === "session.bound"
 const ENDS: ReadonlySet<CanonicalEvent["type"]> = new Set(["run.completed", "run.failed", "run.cancelled"])
 
 /** How a run ended, and why as far as that is known, under its heading. */
-export const outcomeText = ({ metrics, state, story }: Omit<RunOutcome, "run">, { bold }: Style): string =>
-  [bold("Outcome"), ...describeOutcome(state, metrics, story).map(([heading, text]) => row(heading, text))].join("\n")
+export const outcomeText = ({ metrics, state, narrative }: Omit<RunOutcome, "run">, { bold }: Style): string =>
+  [bold("Outcome"), ...describeOutcome(state, metrics, narrative).map(([heading, text]) => row(heading, text))].join(
+    "\n"
+  )

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 
 /** The parts of the output of `npm start` about its example, all of them and in their order. */
-export const checkStory = (stdout: ReadonlyArray<string>) => {
+export const checkNarrative = (stdout: ReadonlyArray<string>) => {
   const position = (...words: ReadonlyArray<string>) =>
     stdout.findIndex((line) => words.every((word) => line.includes(word)))
   const chapters = [

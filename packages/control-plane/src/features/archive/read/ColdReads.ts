@@ -9,10 +9,10 @@ import { RunStateReader } from "../../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../../event-log/runs/RunRepository.ts"
 import { RunSeals } from "../../../event-log/seal/RunSeals.ts"
 import { RunDocuments } from "../../../queries/runs/RunDocuments.ts"
-import { layerArchivedArtifacts, layerArchivedEvents } from "./ArchivedEvents.ts"
-import { type ArchivedHead, ArchivedLog } from "./ArchivedLog.ts"
-import { archivedRecord, archivedRow } from "./ArchivedRecord.ts"
-import { orArchived } from "./OrArchived.ts"
+import { layerColdArtifacts, layerColdEvents } from "./ColdEvents.ts"
+import { type ColdHead, ColdLog } from "./ColdLog.ts"
+import { coldRecord, coldRow } from "./ColdRecord.ts"
+import { orCold } from "./OrCold.ts"
 
 /** Bytes of folded states that stay in memory. */
 const STATE_CACHE_BYTES = 8 * 1024 * 1024
@@ -21,18 +21,18 @@ const runs = Layer.effect(
   RunRepository,
   Effect.gen(function* () {
     const stored = yield* RunRepository
-    const log = yield* ArchivedLog
-    const rowOf = (head: ArchivedHead) => log.run(head)
+    const log = yield* ColdLog
+    const rowOf = (head: ColdHead) => log.run(head)
     return RunRepository.of({
       ...stored,
       find: (reference) =>
-        orArchived(stored.find(reference), log.head(reference), (head) => Effect.flatMap(rowOf(head), archivedRecord)),
+        orCold(stored.find(reference), log.head(reference), (head) => Effect.flatMap(rowOf(head), coldRecord)),
       row: (reference) =>
-        orArchived(stored.row(reference), log.head(reference), (head) => Effect.flatMap(rowOf(head), archivedRow)),
+        orCold(stored.row(reference), log.head(reference), (head) => Effect.flatMap(rowOf(head), coldRow)),
       // A reader that resolves a run first, such as a stream, fails here while the store does not answer.
       resolve: (reference) =>
-        orArchived(stored.resolve(reference), log.head(reference), (head) => Effect.as(rowOf(head), head.runId)),
-      status: (runId) => orArchived(stored.status(runId), log.head(runId), ({ status }) => Effect.succeed(status))
+        orCold(stored.resolve(reference), log.head(reference), (head) => Effect.as(rowOf(head), head.runId)),
+      status: (runId) => orCold(stored.status(runId), log.head(runId), ({ status }) => Effect.succeed(status))
     })
   })
 )
@@ -42,12 +42,12 @@ const states = Layer.effect(
   RunStateReader,
   Effect.gen(function* () {
     const stored = yield* RunStateReader
-    const log = yield* ArchivedLog
+    const log = yield* ColdLog
     const filed = yield* EventRepository
     const texts = makeByteCache<string, string>(STATE_CACHE_BYTES)
 
-    const headOf = ({ lastIndex, lastSeq, runId, status }: ArchivedHead) => ({ runId, status, lastSeq, lastIndex })
-    const current = Effect.fnUntraced(function* (head: ArchivedHead) {
+    const headOf = ({ lastIndex, lastSeq, runId, status }: ColdHead) => ({ runId, status, lastSeq, lastIndex })
+    const current = Effect.fnUntraced(function* (head: ColdHead) {
       const { lastSeq, runId } = head
       const key = `${runId} ${lastSeq}`
       const known = texts.get(key)
@@ -58,8 +58,8 @@ const states = Layer.effect(
       return { ...headOf(head), state }
     })
     return RunStateReader.of({
-      current: (reference) => orArchived(stored.current(reference), log.head(reference), current),
-      head: (runId) => orArchived(stored.head(runId), log.head(runId), (head) => Effect.succeed(headOf(head)))
+      current: (reference) => orCold(stored.current(reference), log.head(reference), current),
+      head: (runId) => orCold(stored.head(runId), log.head(runId), (head) => Effect.succeed(headOf(head)))
     })
   })
 )
@@ -68,11 +68,11 @@ const documents = Layer.effect(
   RunDocuments,
   Effect.gen(function* () {
     const stored = yield* RunDocuments
-    const log = yield* ArchivedLog
+    const log = yield* ColdLog
     return RunDocuments.of({
       ...stored,
       metrics: (reference) =>
-        orArchived(stored.metrics(reference), log.head(reference), (head) =>
+        orCold(stored.metrics(reference), log.head(reference), (head) =>
           Effect.map(log.run(head), ({ metrics }) => metrics ?? JSON.stringify(emptyRunMetrics(head.runId)))
         )
     })
@@ -86,11 +86,11 @@ const seals = Layer.effect(
   RunSeals,
   Effect.gen(function* () {
     const stored = yield* RunSeals
-    const log = yield* ArchivedLog
+    const log = yield* ColdLog
     return RunSeals.of({
       ...stored,
       sealed: (runId) =>
-        orArchived(
+        orCold(
           stored.sealed(runId),
           log.head(runId),
           Effect.fnUntraced(function* (head) {
@@ -107,6 +107,6 @@ const seals = Layer.effect(
  * (docs/reference/archive.md#reading-runs). For handlers that read: observers and appends have the readers of the
  * database alone. A run in the database costs nothing more.
  */
-export const layer = Layer.mergeAll(documents, layerArchivedArtifacts, runs, seals, states).pipe(
-  Layer.provideMerge(layerArchivedEvents)
+export const layer = Layer.mergeAll(documents, layerColdArtifacts, runs, seals, states).pipe(
+  Layer.provideMerge(layerColdEvents)
 )

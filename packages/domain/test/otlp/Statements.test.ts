@@ -16,9 +16,9 @@ import { keyOf, OPTIONS } from "./support/TraceFolds.ts"
 
 const payloadOf = (event: KnownEvent) => objectAt(dataOf(event), "decodedPayload") ?? {}
 
-describe("contributions", () => {
+describe("statements", () => {
   const run = span("root", [0, 100], { "runplane.policy": "policy.default" })
-  const contributions = [
+  const statements = [
     log("lead", 1, "runplane.proposal", { "proposal.id": "p1", option: "ship 2.4", rationale: "tests pass" }),
     log("sre", 2, "runplane.vote", { "proposal.id": "p1", vote: "reject", reason: "no data", confidence: 0.9 }),
     log("lead", 3, "runplane.decision", { action: "hold", positive: false, "proposal.id": "p1" })
@@ -30,7 +30,7 @@ describe("contributions", () => {
   ]
 
   it("become a proposal, a vote and a decision of the agents that they are made in", () => {
-    const { events, state } = foldOf(...contributions, ...spans)
+    const { events, state } = foldOf(...statements, ...spans)
     const [proposal] = ofType(events, "proposal.created")
     const [vote] = ofType(events, "proposal.updated")
     const [decision] = ofType(events, "decision.finalized")
@@ -47,7 +47,7 @@ describe("contributions", () => {
   })
 
   it("are a deliberation under the registered policy", () => {
-    const record = decisionRecord(foldOf(...contributions, ...spans).events)
+    const record = decisionRecord(foldOf(...statements, ...spans).events)
     assert.deepStrictEqual([record.mode, record.participants.toSorted()], ["decision", ["lead", "sre"]])
     assert.strictEqual(record.commitment?.action, "hold")
     const policy = activePolicy(record)
@@ -60,7 +60,7 @@ describe("contributions", () => {
   })
 
   it("have the participant of the first proposal as their initiator", () => {
-    assert.strictEqual(decisionRecord(foldOf(...contributions, ...spans).events).initiator, "lead")
+    assert.strictEqual(decisionRecord(foldOf(...statements, ...spans).events).initiator, "lead")
   })
 
   it("of a span that has others inside are in the order of their times", () => {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { bytesText, inboxState, receivedPerSecond } from "../../../src/view/operations/Inbox.ts"
+import { bytesText, receivedPerSecond, spanInboxState } from "../../../src/view/operations/SpanInbox.ts"
 
 const MIB = 1_048_576
-const inbox = (waitingBytes: number, lagSeconds: number) => ({
+const spanInbox = (waitingBytes: number, lagSeconds: number) => ({
   waiting: 1,
   waitingBytes,
   limitBytes: 64 * MIB,
@@ -12,14 +12,20 @@ const inbox = (waitingBytes: number, lagSeconds: number) => ({
   duplicates: 0
 })
 
-describe("the inbox of telemetry", () => {
+describe("the span inbox", () => {
   it("is well until it is nearly full, full, or behind", () => {
-    const states = [inbox(0, 0), inbox(MIB, 30), inbox(52 * MIB, 1), inbox(64 * MIB, 1), inbox(MIB, 31)]
+    const states = [
+      spanInbox(0, 0),
+      spanInbox(MIB, 30),
+      spanInbox(52 * MIB, 1),
+      spanInbox(64 * MIB, 1),
+      spanInbox(MIB, 31)
+    ]
     assert.deepStrictEqual(
-      states.map((state) => inboxState(state).ok),
+      states.map((state) => spanInboxState(state).ok),
       [true, true, false, false, false]
     )
-    assert.include(inboxState(inbox(64 * MIB, 1)).text, "refused")
+    assert.include(spanInboxState(spanInbox(64 * MIB, 1)).text, "refused")
   })
 
   it("has the rate between two samples, and none after a restart", () => {

@@ -1,6 +1,6 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import { type AlertRule, isCalendarWindow, measureOf } from "@runplane/domain"
-import { READ_BYTES } from "../../platform/postgres/BoundedRows.ts"
+import { READ_BYTES } from "../../../platform/postgres/BoundedRows.ts"
 
 /** Claimed runs of one step; the next one continues. */
 const RUNS_AT_ONCE = 20

@@ -1,6 +1,6 @@
 import type { RunMarksQuery } from "@runplane/api"
 import { ArchiveFault } from "@runplane/archive"
-import { type ArchivedMark, MarkSource, MarkTargetKind } from "@runplane/domain"
+import { type ColdMark, MarkSource, MarkTargetKind } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { type MarkRow, toMark } from "../../../marks/MarkRows.ts"
@@ -11,8 +11,8 @@ const isKind = Schema.is(MarkTargetKind)
 const isSource = Schema.is(MarkSource)
 
 /** The page of the marks of a run that a query selects, the newest first. The bounds of a run's marks bound it. */
-export const archivedMarks = Effect.fnUntraced(function* (
-  rows: ReadonlyArray<ArchivedMark>,
+export const coldMarks = Effect.fnUntraced(function* (
+  rows: ReadonlyArray<ColdMark>,
   { history, kind, limit, name, offset, source }: RunMarksQuery
 ) {
   const marks: Array<MarkRow> = []
@@ -34,7 +34,7 @@ export const archivedMarks = Effect.fnUntraced(function* (
   return { text } satisfies TextPage<never>
 })
 
-const markRow = ({ created_at, deleted_at, mark_id: id, source, target_kind, ...row }: ArchivedMark) =>
+const markRow = ({ created_at, deleted_at, mark_id: id, source, target_kind, ...row }: ColdMark) =>
   isKind(target_kind) && isSource(source)
     ? ({
         ...{ ...row, id, target_kind, source },

@@ -1,12 +1,12 @@
 import type { IngestHealth } from "@runplane/api"
 
-/** From here the inbox is nearly full: beyond its bound exporters are refused. */
+/** From here the span inbox is nearly full: beyond its bound exporters are refused. */
 const FULL_SHARE = 0.8
 /** A span waits for the settle time of its trace, or longer until its agent is known. */
 const LONG_LAG_SECONDS = 30
 
-/** The state of the inbox in words, and whether an operator has to act. */
-export const inboxState = ({
+/** The state of the span inbox in words, and whether an operator has to act. */
+export const spanInboxState = ({
   lagSeconds,
   limitBytes,
   waitingBytes

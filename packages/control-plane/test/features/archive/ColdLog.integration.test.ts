@@ -10,8 +10,8 @@ import { RunAdministration } from "../../../src/event-log/runs/RunAdministration
 import { ArchiveCompaction } from "../../../src/features/archive/ArchiveCompaction.ts"
 import { ArchiveOptions } from "../../../src/features/archive/ArchiveOptions.ts"
 import { ArchiveState } from "../../../src/features/archive/ArchiveState.ts"
-import { layerArchivedEvents } from "../../../src/features/archive/read/ArchivedEvents.ts"
-import { ArchivedLog } from "../../../src/features/archive/read/ArchivedLog.ts"
+import { layerColdEvents } from "../../../src/features/archive/read/ColdEvents.ts"
+import { ColdLog } from "../../../src/features/archive/read/ColdLog.ts"
 import { describeSqlError, isOutage } from "../../../src/platform/postgres/SqlFailures.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
 import { endRun } from "../../support/EndedRuns.ts"
@@ -24,7 +24,7 @@ const options = writing({ bounds: { rows: 7, bytes: 3_000_000 } })
 
 /** A reader without anything in memory, as another process has it. */
 const readBy = <A, E>(target: ArchiveTarget | undefined, read: Effect.Effect<A, E, EventRepository>) =>
-  Effect.provide(read, Layer.fresh(layerArchivedEvents).pipe(Layer.provide(ArchivedLog.layerOf(target))))
+  Effect.provide(read, Layer.fresh(layerColdEvents).pipe(Layer.provide(ColdLog.layerOf(target))))
 
 const compact = (target: ArchiveTarget) =>
   Effect.provide(

@@ -3,7 +3,7 @@ import { voteOf } from "../run/Outcome.ts"
 import { type Phrase, phrase } from "../values/Phrase.ts"
 import type { Sentence, SentenceKind, Tone } from "./Sentence.ts"
 
-type Contribution = EventData<"proposal.created" | "proposal.updated">
+type Message = EventData<"proposal.created" | "proposal.updated">
 
 /** A sentence without its sender, and with the defaults left out. */
 type Said = Pick<Sentence, "kind" | "verb" | "object" | "detail" | "about" | "note" | "words"> & {
@@ -11,17 +11,17 @@ type Said = Pick<Sentence, "kind" | "verb" | "object" | "detail" | "about" | "no
 }
 
 /**
- * The sentence of a contribution of any mode, without its sender. `subject` names the subject of an answer, where there
+ * The sentence of a message of any mode, without its sender. `subject` names the subject of an answer, where there
  * are several: "votes REJECT on go".
  */
-export const contributionSentence = (
-  contribution: Contribution,
+export const messageSentence = (
+  message: Message,
   subject: string | undefined
 ): Omit<Sentence, "who" | "by" | "weight"> => {
-  const { confidence, messageType } = contribution
+  const { confidence, messageType } = message
   // A sender may call its message whatever it likes, `constructor` included.
   const sentence = Object.hasOwn(SENTENCES, messageType) ? SENTENCES[messageType] : undefined
-  const said = sentence === undefined ? unknown(contribution) : sentence(contribution)
+  const said = sentence === undefined ? unknown(message) : sentence(message)
   const about = said.about ?? (subject === undefined ? undefined : aboutOf(messageType, subject))
   return { tone: "calm", confidence, ...said, about }
 }
@@ -40,21 +40,21 @@ const aboutOf = (messageType: string, name: string): Phrase => {
   }
 }
 
-const toneOf = ({ messageType, recommendation, vote }: Contribution): Tone => {
+const toneOf = ({ messageType, recommendation, vote }: Message): Tone => {
   const side = voteOf(messageType, vote ?? recommendation)
   return side === undefined ? "calm" : side === "allow" ? "good" : "bad"
 }
 
 const quoted = (text: string | undefined): Phrase | undefined => (text === undefined ? undefined : phrase`${text}`)
 
-const unknown = ({ messageType, reason }: Contribution): Said => ({
+const unknown = ({ messageType, reason }: Message): Said => ({
   kind: "answer",
   verb: "sends",
   object: messageType === "" ? "a message" : messageType,
   words: reason
 })
 
-const proposes = ({ action, proposalId, rationale, summary, title }: Contribution): Said => ({
+const proposes = ({ action, proposalId, rationale, summary, title }: Message): Said => ({
   kind: "proposal",
   verb: "proposes",
   object: action ?? title ?? (proposalId === "" ? "something" : proposalId),
@@ -62,7 +62,7 @@ const proposes = ({ action, proposalId, rationale, summary, title }: Contributio
   tone: "accent"
 })
 
-const counters = ({ action, summary, title }: Contribution): Said => {
+const counters = ({ action, summary, title }: Message): Said => {
   const object = action ?? title
   return {
     kind: "proposal",
@@ -73,7 +73,7 @@ const counters = ({ action, summary, title }: Contribution): Said => {
   }
 }
 
-const evaluates = (said: Contribution): Said => ({
+const evaluates = (said: Message): Said => ({
   kind: "opinion",
   verb: said.recommendation === undefined ? "evaluates the proposal" : "recommends",
   object: said.recommendation,
@@ -81,7 +81,7 @@ const evaluates = (said: Contribution): Said => ({
   tone: toneOf(said)
 })
 
-const objects = ({ reason, severity }: Contribution): Said => ({
+const objects = ({ reason, severity }: Message): Said => ({
   kind: "objection",
   verb: "objects",
   detail: quoted(severity),
@@ -89,7 +89,7 @@ const objects = ({ reason, severity }: Contribution): Said => ({
   tone: "bad"
 })
 
-const votes = (said: Contribution): Said => ({
+const votes = (said: Message): Said => ({
   kind: "vote",
   verb: said.vote === undefined ? "votes without a value" : "votes",
   object: said.vote,
@@ -97,7 +97,7 @@ const votes = (said: Contribution): Said => ({
   tone: toneOf(said)
 })
 
-const requestsApproval = ({ action, requiredApprovals, summary }: Contribution): Said => ({
+const requestsApproval = ({ action, requiredApprovals, summary }: Message): Said => ({
   kind: "proposal",
   verb: requiredApprovals === undefined ? "requests approval of" : `requests ${approvals(requiredApprovals)} of`,
   object: action ?? "something",
@@ -107,7 +107,7 @@ const requestsApproval = ({ action, requiredApprovals, summary }: Contribution):
 
 const approvals = (count: number): string => `${count} ${count === 1 ? "approval" : "approvals"}`
 
-const requestsTask = ({ task, title }: Contribution): Said => ({
+const requestsTask = ({ task, title }: Message): Said => ({
   kind: "proposal",
   verb: title === undefined ? "requests a task" : "requests the task",
   object: title,
@@ -116,7 +116,7 @@ const requestsTask = ({ task, title }: Contribution): Said => ({
   tone: "accent"
 })
 
-const reportsWork = ({ task }: Contribution): Said => {
+const reportsWork = ({ task }: Message): Said => {
   const progress = task?.progress
   const share = progress === undefined ? undefined : Math.round(progress <= 1 ? progress * 100 : progress)
   return {
@@ -127,7 +127,7 @@ const reportsWork = ({ task }: Contribution): Said => {
   }
 }
 
-const offersHandoff = ({ handoff, reason }: Contribution): Said => ({
+const offersHandoff = ({ handoff, reason }: Message): Said => ({
   kind: "proposal",
   verb: "offers",
   object: handoff?.scope ?? "a handoff",
@@ -141,10 +141,10 @@ const offersHandoff = ({ handoff, reason }: Contribution): Said => ({
 
 const plainly =
   (kind: SentenceKind, verb: string, tone: Tone = "calm") =>
-  ({ reason }: Contribution): Said => ({ kind, verb, words: reason, tone })
+  ({ reason }: Message): Said => ({ kind, verb, words: reason, tone })
 
 /** By message type, which means the same in every mode that has it (docs/internals/runtime.md#payload-types). */
-const SENTENCES: Readonly<Record<string, (contribution: Contribution) => Said>> = {
+const SENTENCES: Readonly<Record<string, (message: Message) => Said>> = {
   Proposal: proposes,
   CounterProposal: counters,
   Evaluation: evaluates,

@@ -1,10 +1,10 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { ArchiveFault, type ArchiveTarget, openTable, readTable } from "@runplane/archive"
 import {
-  type ArchivedEvent,
-  type ArchivedMark,
-  type ArchivedRun,
   type ArchiveTable,
+  type ColdEvent,
+  type ColdMark,
+  type ColdRun,
   isUuid,
   RunId,
   type RunStatus
@@ -28,7 +28,7 @@ const RUN_CACHE_BYTES = 4 * 1024 * 1024
 const RETRIES = 3
 
 /** Where the log of a run ends that has left the database, and what finds its rows. */
-export interface ArchivedHead {
+export interface ColdHead {
   readonly runId: RunId
   readonly status: RunStatus
   readonly firstSeq: number
@@ -41,7 +41,7 @@ export interface ArchivedHead {
 }
 
 /** An event of a file with what it is filtered by. */
-export type FiledEvent = Pick<ArchivedEvent, "event" | "index" | "seq" | "ts" | "type">
+export type FiledEvent = Pick<ColdEvent, "event" | "index" | "seq" | "ts" | "type">
 
 /** Consecutive events of a run: those that follow `after`, at least one. */
 interface Segment {
@@ -55,38 +55,36 @@ interface Segment {
  * of the database name the files, so no directory is listed. A run counts when retention has deleted it, the files have
  * all its events, and no caller has deleted it since.
  */
-export class ArchivedLog extends Context.Service<
-  ArchivedLog,
+export class ColdLog extends Context.Service<
+  ColdLog,
   {
     /** By run id or session id; undefined for every other run. Reads no file. */
-    readonly head: (reference: string) => Effect.Effect<ArchivedHead | undefined, SqlError>
+    readonly head: (reference: string) => Effect.Effect<ColdHead | undefined, SqlError>
     /** Its row; fails when the store does not answer, or has another row. */
-    readonly run: (head: ArchivedHead) => Effect.Effect<ArchivedRun, SqlError>
+    readonly run: (head: ColdHead) => Effect.Effect<ColdRun, SqlError>
     /** The next events after a seq, in their order, without a gap, of about 4 MiB; empty only at the end. */
-    readonly events: (head: ArchivedHead, afterSeq: number) => Effect.Effect<ReadonlyArray<FiledEvent>, SqlError>
+    readonly events: (head: ColdHead, afterSeq: number) => Effect.Effect<ReadonlyArray<FiledEvent>, SqlError>
     /** The current version of each of its marks, in the order of their positions. */
-    readonly marks: (head: ArchivedHead) => Effect.Effect<ReadonlyArray<ArchivedMark>, SqlError>
+    readonly marks: (head: ColdHead) => Effect.Effect<ReadonlyArray<ColdMark>, SqlError>
   }
->()("runplane/control-plane/ArchivedLog") {
+>()("runplane/control-plane/ColdLog") {
   /** Of a process without a target every read of a file fails. */
-  static readonly layerOf = (target: ArchiveTarget | undefined) => Layer.effect(ArchivedLog, makeArchivedLog(target))
+  static readonly layerOf = (target: ArchiveTarget | undefined) => Layer.effect(ColdLog, makeColdLog(target))
 
   /** By the ARCHIVE_* settings. */
-  static readonly layer = Layer.unwrap(
-    Effect.map(archiveFromSettings, (archive) => ArchivedLog.layerOf(archive?.target))
-  )
+  static readonly layer = Layer.unwrap(Effect.map(archiveFromSettings, (archive) => ColdLog.layerOf(archive?.target)))
 }
 
 const noTarget = new ArchiveFault({ kind: "failed", message: "ARCHIVE_URL is not set" })
 
-const makeArchivedLog = (target: ArchiveTarget | undefined) =>
+const makeColdLog = (target: ArchiveTarget | undefined) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const turns = yield* Semaphore.make(READS)
     const segments = makeByteCache<string, Segment>(EVENT_CACHE_BYTES)
-    const runs = makeByteCache<string, ArchivedRun>(RUN_CACHE_BYTES)
+    const runs = makeByteCache<string, ColdRun>(RUN_CACHE_BYTES)
 
-    const head = Effect.fn("ArchivedLog.head")((reference: string) =>
+    const head = Effect.fn("ColdLog.head")((reference: string) =>
       Effect.map(
         sql<HeadRow>`
             SELECT a.run_id::text AS id, t.status, a.first_seq, a.last_seq, a.events, a.version, a.day
@@ -111,21 +109,21 @@ const makeArchivedLog = (target: ArchiveTarget | undefined) =>
         Effect.catchTag("ArchiveFault", (fault) => Effect.fail(unread(fault)))
       )
 
-    const rowsOfDay = <Table extends ArchiveTable>(table: Table, { day, version }: ArchivedHead) =>
+    const rowsOfDay = <Table extends ArchiveTable>(table: Table, { day, version }: ColdHead) =>
       sql<{ readonly path: string }>`
           SELECT path FROM archive_files
           WHERE table_name = ${table} AND day = ${day}
             ${table === "runs" ? sql`AND range_from <= ${BigInt(version)} AND range_to >= ${BigInt(version)}` : sql``}
           ORDER BY range_from`
 
-    const run = Effect.fn("ArchivedLog.run")(function* (head: ArchivedHead) {
+    const run = Effect.fn("ColdLog.run")(function* (head: ColdHead) {
       const { runId, version } = head
       const key = `${runId} ${version}`
       const known = runs.get(key)
       if (known !== undefined) return known
       const found = yield* reading(
         Effect.fnUntraced(function* (target) {
-          let row: ArchivedRun | undefined
+          let row: ColdRun | undefined
           for (const { path } of yield* rowsOfDay("runs", head)) {
             yield* readTable(target, "runs", path, { runId }, (rows) =>
               Effect.sync(() => {
@@ -144,12 +142,12 @@ const makeArchivedLog = (target: ArchiveTarget | undefined) =>
      * The files that may have events of a run from a seq on. The time of its events never goes back, so days are in
      * order.
      */
-    const eventFiles = ({ lastSeq }: ArchivedHead, from: number) => sql<{ readonly path: string }>`
+    const eventFiles = ({ lastSeq }: ColdHead, from: number) => sql<{ readonly path: string }>`
         SELECT path FROM archive_files
         WHERE table_name = 'events' AND range_to >= ${BigInt(from)} AND range_from <= ${BigInt(lastSeq)}
         ORDER BY day, range_from`
 
-    const readSegment = (head: ArchivedHead, afterSeq: number) =>
+    const readSegment = (head: ColdHead, afterSeq: number) =>
       reading(
         Effect.fnUntraced(function* (target) {
           const { lastSeq, runId } = head
@@ -172,7 +170,7 @@ const makeArchivedLog = (target: ArchiveTarget | undefined) =>
         })
       )
 
-    const events = Effect.fn("ArchivedLog.events")(function* (head: ArchivedHead, afterSeq: number) {
+    const events = Effect.fn("ColdLog.events")(function* (head: ColdHead, afterSeq: number) {
       const { lastIndex, lastSeq, runId } = head
       if (afterSeq >= lastSeq) return []
       for (const segment of segments.values()) {
@@ -188,10 +186,10 @@ const makeArchivedLog = (target: ArchiveTarget | undefined) =>
       return read.events
     })
 
-    const marks = Effect.fn("ArchivedLog.marks")((head: ArchivedHead) =>
+    const marks = Effect.fn("ColdLog.marks")((head: ColdHead) =>
       reading(
         Effect.fnUntraced(function* (target) {
-          const newest = new Map<string, ArchivedMark>()
+          const newest = new Map<string, ColdMark>()
           for (const { path } of yield* rowsOfDay("marks", head)) {
             yield* readTable(target, "marks", path, { runId: head.runId }, (rows) =>
               Effect.sync(() => {
@@ -205,7 +203,7 @@ const makeArchivedLog = (target: ArchiveTarget | undefined) =>
         })
       )
     )
-    return ArchivedLog.of({ head, run, events, marks })
+    return ColdLog.of({ head, run, events, marks })
   })
 
 interface HeadRow {
@@ -218,7 +216,7 @@ interface HeadRow {
   readonly day: string
 }
 
-const toHead = (row: HeadRow): ArchivedHead => ({
+const toHead = (row: HeadRow): ColdHead => ({
   runId: RunId.make(row.id),
   status: row.status,
   firstSeq: Number(row.first_seq),

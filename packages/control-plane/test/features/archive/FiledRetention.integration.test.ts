@@ -12,7 +12,7 @@ import { openTarget, passInto, rowsOf } from "./Archives.ts"
 
 const CUTOFF = "2100-01-01T00:00:00.000Z"
 
-const remove = ExpiredRuns.use((rows) => rows.removeRuns(CUTOFF, 10, { onlyArchived: true }))
+const remove = ExpiredRuns.use((rows) => rows.removeRuns(CUTOFF, 10, { onlyFiled: true }))
 
 const service = ExpiredRuns.layer.pipe(Layer.provideMerge(layerTestLog), Layer.provideMerge(layerTestDatabase))
 

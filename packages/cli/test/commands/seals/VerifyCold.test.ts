@@ -6,10 +6,10 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { fileTarget, openTableFile } from "@runplane/archive"
 import {
-  type ArchivedRun,
   type ArchiveRow,
   type ArchiveTable,
   archivePath,
+  type ColdRun,
   chainNext,
   chainStart,
   eventBytes,
@@ -57,7 +57,7 @@ const seal = makeSeal(
   signer
 )
 
-const runRow: ArchivedRun = {
+const runRow: ColdRun = {
   ...{ cell: "main", version: 1, run_id: RUN, status: "completed", mode: "live", mode_name: "m", runtime_kind: "rust" },
   ...{ runtime_version: null, session_id: "s", trace_id: "t", source_kind: null, source_ref: null },
   ...{ scenario_ref: null, environment: null, policy_version: null, tags: [], error_code: null, error_message: null },

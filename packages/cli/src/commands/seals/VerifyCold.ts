@@ -1,4 +1,4 @@
-import { type ArchiveFault, findArchivedRun, readArchivedEvents } from "@runplane/archive"
+import { type ArchiveFault, findColdRun, readColdEvents } from "@runplane/archive"
 import { doubtsOf, eventBytes, Seal, type SignatureCheck, type Verification, walkSealed } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -16,7 +16,7 @@ const asFailure = ({ kind, message }: ArchiveFault) =>
   kind === "unreachable" ? new CliFailure({ reason: message, code: EXIT_CODES.unreachable }) : failed(message)
 
 /** What `--archive`, `--seal`, `--keys` and `--allow-unproven` say. */
-export interface ArchivedCheck {
+export interface ColdCheck {
   readonly archive: string
   readonly run: string
   readonly seal: Option.Option<string>
@@ -25,19 +25,19 @@ export interface ArchivedCheck {
 }
 
 /** `runplane verify --archive URL RUN`: the events of the files against the last seal, offline. */
-export const verifyArchived = Effect.fnUntraced(function* (given: ArchivedCheck) {
+export const verifyCold = Effect.fnUntraced(function* (given: ColdCheck) {
   const trusted = yield* keysOf(given.keys)
   const check = checkBy(trusted)
   const target = yield* openArchive(given.archive)
   const run = given.run.toLowerCase()
-  const found = yield* Effect.mapError(findArchivedRun(target, run), asFailure)
+  const found = yield* Effect.mapError(findColdRun(target, run), asFailure)
   if (found._tag === "Missing") return yield* failed(`${target.url} has no run ${plainText(given.run)}`)
   if (found._tag === "Deleted") {
     return yield* failed(`run ${run} was deleted at ${new Date(found.deletedAt).toISOString()}`)
   }
-  const archived = found.run
-  const seal = yield* sealOf(given, archived.run_id, archived.seal)
-  const walked = yield* Effect.mapError(walk(target, archived, check, seal), asFailure)
+  const cold = found.run
+  const seal = yield* sealOf(given, cold.run_id, cold.seal)
+  const walked = yield* Effect.mapError(walk(target, cold, check, seal), asFailure)
   const isUnsigned = walked.ok && walked.signature === "unsigned" && Option.isSome(given.keys)
   const unsigned: Verification = { ok: false, why: "its seal is not signed" }
   const checked = isUnsigned
@@ -68,7 +68,7 @@ export const verifyArchived = Effect.fnUntraced(function* (given: ArchivedCheck)
   )
 })
 
-const sealOf = Effect.fnUntraced(function* ({ seal: kept }: ArchivedCheck, runId: string, text: string | null) {
+const sealOf = Effect.fnUntraced(function* ({ seal: kept }: ColdCheck, runId: string, text: string | null) {
   if (Option.isSome(kept)) return yield* keptSeal(kept.value, runId)
   if (text === null) return yield* failed(`run ${runId} has no seal in the archive: name one with --seal`)
   const seal = yield* Effect.mapError(decodeSeal(text), () => failed(`the seal of run ${runId} cannot be read`))
@@ -77,14 +77,14 @@ const sealOf = Effect.fnUntraced(function* ({ seal: kept }: ArchivedCheck, runId
 
 const walk = Effect.fnUntraced(function* (
   target: Effect.Success<ReturnType<typeof openArchive>>,
-  run: Parameters<typeof readArchivedEvents>[1],
+  run: Parameters<typeof readColdEvents>[1],
   check: SignatureCheck,
   seal: Seal
 ) {
   const chain = walkSealed(sha256, check, seal)
   let mismatch: Verification | undefined
   let taken = 0
-  yield* readArchivedEvents(target, run, (events) =>
+  yield* readColdEvents(target, run, (events) =>
     Effect.sync(() => {
       for (const { event } of events) {
         // A later seal covers the events behind a kept one.

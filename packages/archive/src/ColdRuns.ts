@@ -1,4 +1,4 @@
-import { type ArchivedEvent, type ArchivedRun, type ArchiveTable, archiveFile } from "@runplane/domain"
+import { type ArchiveTable, archiveFile, type ColdEvent, type ColdRun } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { ArchiveFault } from "./ArchiveFault.ts"
 import type { ArchiveTarget } from "./ArchiveStore.ts"
@@ -7,7 +7,7 @@ import { readTable } from "./ReadTable.ts"
 
 /** A run as the archive has it. */
 export type FoundRun =
-  | { readonly _tag: "Found"; readonly run: ArchivedRun }
+  | { readonly _tag: "Found"; readonly run: ColdRun }
   /** A caller has deleted it. */
   | { readonly _tag: "Deleted"; readonly deletedAt: number }
   | { readonly _tag: "Missing" }
@@ -19,7 +19,7 @@ const filesOf = Effect.fnUntraced(function* (target: ArchiveTarget, table: Archi
 })
 
 /** The newest version of a run. It reads the footer, and the Bloom filters, of each file of `runs`. */
-export const findArchivedRun = Effect.fn("archive.findRun")(function* (
+export const findColdRun = Effect.fn("archive.findRun")(function* (
   target: ArchiveTarget,
   runId: string
 ): Effect.fn.Return<FoundRun, ArchiveFault> {
@@ -32,7 +32,7 @@ export const findArchivedRun = Effect.fn("archive.findRun")(function* (
     )
   }
   if (deletedAt !== undefined) return { _tag: "Deleted", deletedAt }
-  let newest: ArchivedRun | undefined
+  let newest: ColdRun | undefined
   for (const path of yield* filesOf(target, "runs")) {
     yield* readTable(target, "runs", path, { runId }, (rows) =>
       Effect.sync(() => {
@@ -47,10 +47,10 @@ export const findArchivedRun = Effect.fn("archive.findRun")(function* (
  * The events of a run in their order, through `take`. Only files whose range meets that of the run are opened. The time
  * of a run's events never goes back, so its order is that of the days and ranges.
  */
-export const readArchivedEvents = Effect.fn("archive.readEvents")(function* <E, R>(
+export const readColdEvents = Effect.fn("archive.readEvents")(function* <E, R>(
   target: ArchiveTarget,
-  { cell, first_seq, last_seq, run_id: runId }: ArchivedRun,
-  take: (events: ReadonlyArray<ArchivedEvent>) => Effect.Effect<void, E, R>
+  { cell, first_seq, last_seq, run_id: runId }: ColdRun,
+  take: (events: ReadonlyArray<ColdEvent>) => Effect.Effect<void, E, R>
 ) {
   const files = (yield* filesOf(target, "events"))
     .flatMap((path) => {

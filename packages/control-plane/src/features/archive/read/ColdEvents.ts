@@ -13,13 +13,13 @@ import {
 } from "../../../event-log/EventRepository.ts"
 import { ArtifactRepository, type ArtifactText } from "../../../event-log/runs/ArtifactRepository.ts"
 import { READ_BYTES } from "../../../platform/postgres/BoundedRows.ts"
-import { type ArchivedHead, ArchivedLog, type FiledEvent } from "./ArchivedLog.ts"
-import { orArchived } from "./OrArchived.ts"
+import { type ColdHead, ColdLog, type FiledEvent } from "./ColdLog.ts"
+import { orCold } from "./OrCold.ts"
 
 /** The next events of a run that match, at most `limit`, and of about `mostBytes`. */
 const matching = Effect.fnUntraced(function* (
-  log: ArchivedLog["Service"],
-  head: ArchivedHead,
+  log: ColdLog["Service"],
+  head: ColdHead,
   { afterSeq, limit, mostBytes }: { readonly afterSeq: number; readonly limit: number; readonly mostBytes: number },
   matches: (event: FiledEvent) => boolean
 ) {
@@ -49,25 +49,20 @@ const filterOf = ({ afterTs, beforeTs, types }: EventFilter) => {
 }
 
 /** The log of a run, in the database or in files. */
-export const layerArchivedEvents = Layer.effect(
+export const layerColdEvents = Layer.effect(
   EventRepository,
   Effect.gen(function* () {
     const stored = yield* EventRepository
-    const log = yield* ArchivedLog
+    const log = yield* ColdLog
 
-    const archivedPage = Effect.fnUntraced(function* (head: ArchivedHead, filter: EventFilter, limit: number) {
+    const coldPage = Effect.fnUntraced(function* (head: ColdHead, filter: EventFilter, limit: number) {
       const given = { afterSeq: filter.afterSeq, limit, mostBytes: READ_BYTES }
       const { events, isCut } = yield* matching(log, head, given, filterOf(filter))
       const page: EventPageOfRuns = { events, isCut, runIds: events.length === 0 ? [] : [head.runId] }
       return page
     })
     /** Only a read without an event can be of a run that has left the database. */
-    const orFiled = <A, E>(
-      runId: RunId,
-      read: A,
-      isEmpty: boolean,
-      filed: (head: ArchivedHead) => Effect.Effect<A, E>
-    ) =>
+    const orFiled = <A, E>(runId: RunId, read: A, isEmpty: boolean, filed: (head: ColdHead) => Effect.Effect<A, E>) =>
       isEmpty
         ? Effect.flatMap(log.head(runId), (head) => (head === undefined ? Effect.succeed(read) : filed(head)))
         : Effect.succeed(read)
@@ -99,11 +94,11 @@ export const layerArchivedEvents = Layer.effect(
       slice,
       page: (runId, filter, limit) =>
         Effect.flatMap(stored.page(runId, filter, limit), (page) =>
-          orFiled(runId, page, page.events.length === 0, (head) => archivedPage(head, filter, limit))
+          orFiled(runId, page, page.events.length === 0, (head) => coldPage(head, filter, limit))
         ),
       text: (runId, filter, limit) =>
         Effect.flatMap(stored.text(runId, filter, limit), (text) =>
-          orFiled(runId, text, text.count === 0, (head) => Effect.map(archivedPage(head, filter, limit), eventText))
+          orFiled(runId, text, text.count === 0, (head) => Effect.map(coldPage(head, filter, limit), eventText))
         ),
       count: (runId, filter) =>
         Effect.flatMap(stored.count(runId, filter), (count) =>
@@ -124,11 +119,10 @@ export const layerArchivedEvents = Layer.effect(
           )
         ),
       head: (runId) =>
-        orArchived(stored.head(runId), log.head(runId), (head) =>
+        orCold(stored.head(runId), log.head(runId), (head) =>
           Effect.succeed({ lastSeq: head.lastSeq, lastIndex: head.lastIndex, cursor: 0 })
         ),
-      firstSeq: (runId) =>
-        orArchived(stored.firstSeq(runId), log.head(runId), ({ firstSeq }) => Effect.succeed(firstSeq))
+      firstSeq: (runId) => orCold(stored.firstSeq(runId), log.head(runId), ({ firstSeq }) => Effect.succeed(firstSeq))
     })
   })
 )
@@ -149,11 +143,11 @@ const artifactText = (runId: RunId, { json, seq }: StoredEvent): ArtifactText | 
 }
 
 /** Artifacts as the events name them: the archive does not have their contents. */
-export const layerArchivedArtifacts = Layer.effect(
+export const layerColdArtifacts = Layer.effect(
   ArtifactRepository,
   Effect.gen(function* () {
     const stored = yield* ArtifactRepository
-    const log = yield* ArchivedLog
+    const log = yield* ColdLog
     const page: ArtifactRepository["Service"]["page"] = Effect.fnUntraced(function* (runId, after, limit) {
       const read = yield* stored.page(runId, after, limit)
       const head = read.rows.length > 0 ? undefined : yield* log.head(runId)

@@ -1,7 +1,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { looksRight } from "./Looks.ts"
 import {
   ask,
   CONTROL_PLANE,
+  completedExample,
   go,
   openPage,
   PATIENCE_MS,
@@ -74,7 +76,7 @@ describe("the card of a decision", () => {
     const card = page.getByRole("region", { name: "Decision card" })
     await card.getByText("The voters rejected go (0 approve, 3 reject), and it was committed").waitFor()
     await card.locator("[data-ring=p1]").getByText("Approved", { exact: true }).waitFor()
-    await card.locator("[data-ring=p1]").getByText("0 for, 3 against on go").waitFor()
+    await card.locator("[data-ring=p1]").getByText("0 for, 3 against").waitFor()
     assert.strictEqual(await card.locator("[data-ring=p1] [data-vote=against]").count(), VOTERS.length)
     assert.strictEqual(await card.locator("[data-ring=p2] [data-vote=for]").count(), VOTERS.length)
     // No share of approving words is shown as a confidence.
@@ -86,4 +88,42 @@ describe("the card of a decision", () => {
     assert.lengthOf(misdeeds.errors, 0)
     await context.close()
   })
+
+  it(
+    "tries another vote by a press and by keys, as the service answers",
+    async () => {
+      const decided = await completedExample()
+      const get = async (path: string) => (await ask("GET", `${CONTROL_PLANE}/runs/${decided}${path}`)).body
+      const { context, misdeeds, page } = await openPage({ width: 1440 })
+      await go(page, `/runs/${decided}`)
+      const { rings, word } = await get("/decision/card")
+      const [{ proposalId, seats }] = rings
+      const [{ participantId }] = seats
+      const card = page.getByRole("region", { name: "Decision card" })
+      await card.getByText(word, { exact: true }).waitFor()
+      const seat = card.getByRole("button", { name: new RegExp(`^${participantId} voted for it.*try another vote`) })
+      await seat.click()
+      const votes = [{ participantId, proposalId, vote: "REJECT" }]
+      const { body: answer } = await ask("POST", `${CONTROL_PLANE}/runs/${decided}/what-if`, { votes })
+      const says = card.locator("[data-what-if]")
+      await says.getByText(`What if ${participantId} had rejected?`).waitFor()
+      await card.getByText(answer.after.allowed ? "Would stand" : "Would not stand", { exact: true }).waitFor()
+      await card.getByRole("button", { name: new RegExp(`^${participantId} voted against it.*changed`) }).waitFor()
+      assert.include(page.url(), "votes=")
+      await says.getByText("The run itself is unchanged.").waitFor()
+      await says.getByRole("button", { name: "Back to the recorded votes" }).press("Enter")
+      await says.waitFor({ state: "detached" })
+      await card.getByText(word, { exact: true }).waitFor()
+      await seat.press("Enter")
+      await says.waitFor()
+      // The last press counts, whatever the answers before it say.
+      for (let presses = 0; presses < 5; presses++) await page.keyboard.press(" ")
+      await says.waitFor({ state: "detached" })
+      assert.deepStrictEqual((await get("/decision/card")).word, word)
+      await looksRight(page, "card", [1440, 1280, 390])
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
 })

@@ -46,40 +46,12 @@ describe("the views of a run in a browser", () => {
         await settle(page)
       }
       const state = await get("/state")
-      const tally = state.policy.voteTally[0]
       await open("policy")
       await page.getByLabel("Rules").getByText(state.policy.policyVersion).waitFor()
       const forecast = await get("/forecast")
       for (const { outcome, status } of forecast.outcomes) {
         await page.locator(`[data-outcome="${outcome}"][data-status="${status}"]`).waitFor()
       }
-      // A vote is tried otherwise: the card says what the service says.
-      await open("story")
-      const shown = await get("/decision/card")
-      await page.getByText(shown.word, { exact: true }).first().waitFor()
-      const [voter] = state.participants
-      const proposalId = tally.commitmentId
-      const seat = page.getByRole("button", { name: new RegExp(`^${voter.participantId} .*try another vote`) })
-      await seat.click()
-      const asked = { votes: [{ participantId: voter.participantId, proposalId, vote: "REJECT" }] }
-      const { body: answer } = await ask("POST", `${CONTROL_PLANE}/runs/${decided}/what-if`, asked)
-      const says = page.locator("[data-what-if]")
-      await says.getByText(`What if ${voter.participantId} had rejected?`).waitFor()
-      await page
-        .getByText(answer.after.allowed ? "Would stand" : "Would not stand", { exact: true })
-        .first()
-        .waitFor()
-      await page
-        .getByRole("button", { name: new RegExp(`^${voter.participantId} voted against it.*changed`) })
-        .waitFor()
-      assert.include(page.url(), "votes=")
-      await says.getByText("The run itself is unchanged.").waitFor()
-      // By keys alone.
-      await page.getByRole("button", { name: "Back to the recorded votes" }).press("Enter")
-      await says.waitFor({ state: "detached" })
-      await seat.press("Enter")
-      await says.waitFor()
-
       await open("messages")
       const messages = (await get("/messages")).filter(({ status }: { status: string }) => status === "accepted")
       await page.getByText(`${messages.length} accepted`).waitFor()

@@ -6,7 +6,7 @@ import { isJsonObject } from "../../src/common/Json.ts"
 import { compileLaunch } from "../../src/compile/CompileLaunch.ts"
 import { launchSchemaOf } from "../../src/compile/LaunchSchema.ts"
 import { AT, CONTEXT, compile, REF, versionOf } from "../fixtures/CompiledScenario.ts"
-import { load, scenarioYaml, smallPack } from "../fixtures/Packs.ts"
+import { load, type ScenarioParts, scenarioYaml, smallPack } from "../fixtures/Packs.ts"
 
 describe("the smallest scenario", () => {
   it.effect("compiles to exactly the keys that have a value", () =>

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import type { CanonicalEventType } from "../events/CanonicalEvent.ts"
+import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
 import { counting } from "../insight/Act.ts"
 import type { ActivePolicy } from "../insight/ActivePolicy.ts"
 import { ballotOf, subjectsOf, type VoteValue } from "../insight/Ballots.ts"
@@ -69,14 +69,14 @@ export interface DecisionFacts {
   readonly listed: ListedDecision
   /** The options of its proposals, a line each. */
   readonly options: string
-  /** The last ballots of its participants on each proposal: "REJECT risk-officer" (`ballotKey`). */
+  /** The last ballots of its participants on each proposal: "REJECT risk-officer" (`voteKey`). */
   readonly ballots: ReadonlyArray<string>
   /** Participants whose last ballot on the committed proposal is against the committed outcome. */
   readonly dissenters: ReadonlyArray<string>
 }
 
 /** A ballot of a participant as a search finds it. */
-export const ballotKey = (vote: VoteValue, participantId: string): string => `${vote} ${nameKey(participantId)}`
+export const voteKey = (vote: string, participantId: string): string => `${vote} ${nameKey(participantId)}`
 
 /** A participant as a search finds it; PostgreSQL stores no NUL. */
 export const nameKey = (participantId: string): string =>
@@ -106,7 +106,7 @@ export const decisionFacts = (run: Deliberation, { sessionRules }: ActivePolicy)
   const ballots = new Set<string>()
   for (const [key, ballot] of last) {
     const [by = ""]: ReadonlyArray<string> = JSON.parse(key)
-    ballots.add(ballotKey(ballot, by))
+    ballots.add(voteKey(ballot, by))
   }
   const positive = run.commitment?.positive ?? null
   const opposite = positive === null ? undefined : positive ? "against" : "for"

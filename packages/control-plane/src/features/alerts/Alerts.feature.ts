@@ -1,5 +1,6 @@
 import type { Feature } from "../../Feature.ts"
 import * as AlertLoop from "./AlertLoop.ts"
+import { alertSearchFields } from "./AlertSearchFields.ts"
 import { makeBudgetAdmission } from "./budgets/BudgetAdmission.ts"
 import { makeFiringExpiry } from "./FiringExpiry.ts"
 import { makeAlertDeletion } from "./hooks/AlertDeletion.ts"
@@ -29,5 +30,6 @@ export const alerts = {
   onMark: makeMarkValues,
   admission: makeBudgetAdmission,
   expiry: makeFiringExpiry,
+  searchFields: alertSearchFields,
   layer: AlertLoop.layer
 } satisfies Feature

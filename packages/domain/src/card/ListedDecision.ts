@@ -33,9 +33,8 @@ export const ListedDecision = Schema.Struct({
     Field.text("What the session is for, as its opener states it; without that the committed option", "Fail over now?")
   ),
   counts: Field.text("The figures in one line", "5 for, 1 against, 6 of 7 voted"),
-  heads: optional(HeadCount).annotate({
-    description: "Ballots on the committed proposal, or the only one; absent where several are open"
-  }),
+  /** On the committed proposal, or the only one; absent where several are open. */
+  heads: optional(HeadCount),
   seats: optional(
     Schema.Array(
       Schema.Tuple([Schema.String, SeatVote, Schema.Finite]).annotate({ description: "Participant, vote, weight" })

@@ -33,7 +33,6 @@ export { type RecordSubject, recordSubject, whyHtml, whyMarkdown } from "./card/
 export {
   type DecisionFacts,
   decisionFacts,
-  FACT_TYPES,
   ListedDecision,
   MAX_LISTED_SEATS,
   nameKey,
@@ -144,6 +143,7 @@ export {
   partingInSlices,
   type RunOutline
 } from "./insight/Divergence.ts"
+export { FACT_TYPES } from "./insight/FactTypes.ts"
 export {
   type Forecast,
   type ForecastOptions,

@@ -1,5 +1,4 @@
 import * as Schema from "effect/Schema"
-import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
 import { counting } from "../insight/Act.ts"
 import type { ActivePolicy } from "../insight/ActivePolicy.ts"
 import { ballotOf, subjectsOf, type VoteValue } from "../insight/Ballots.ts"
@@ -46,22 +45,6 @@ export const ListedDecision = Schema.Struct({
   asOfSeq: Field.integer("The last event that it counts", 52)
 }).annotate({ identifier: "ListedDecision", description: "The decision of a run, as lists show it" })
 export type ListedDecision = typeof ListedDecision.Type
-
-/** The events that `decisionFacts` reads. */
-export const FACT_TYPES: ReadonlyArray<CanonicalEventType> = [
-  "run.created",
-  "run.completed",
-  "run.failed",
-  "run.cancelled",
-  "session.bound",
-  "session.state.changed",
-  "policy.resolved",
-  "policy.denied",
-  "participant.seen",
-  "proposal.created",
-  "proposal.updated",
-  "decision.finalized"
-]
 
 /** What is kept of a run's decision, for lists and searches. */
 export interface DecisionFacts {

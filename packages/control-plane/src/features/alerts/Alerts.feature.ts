@@ -1,9 +1,9 @@
 import type { Feature } from "../../Feature.ts"
 import * as AlertLoop from "./AlertLoop.ts"
-import { alertSearchFields } from "./AlertSearchFields.ts"
 import { makeBudgetAdmission } from "./budgets/BudgetAdmission.ts"
 import { makeFiringExpiry } from "./FiringExpiry.ts"
 import { makeAlertDeletion } from "./hooks/AlertDeletion.ts"
+import { alertSearchFields } from "./hooks/AlertSearchFields.ts"
 import { makeClaimNotes } from "./hooks/ClaimNotes.ts"
 import { makeMarkValues } from "./hooks/MarkValues.ts"
 

@@ -2,6 +2,7 @@ import { decisionOfRun } from "@runplane/api"
 import { nameKey, VOTE_VALUES, voteKey } from "@runplane/domain"
 import type { SearchFields } from "../../platform/postgres/search/SearchFields.ts"
 import { labelled } from "../../queries/runs/RunLabels.ts"
+import { committedOutcome } from "../../queries/runs/RunOutcome.ts"
 
 /** What the decision of a run says, as fields of searches. */
 export const decisionSearchFields: SearchFields = {
@@ -35,9 +36,7 @@ export const decisionSearchFields: SearchFields = {
     {
       field: decisionOfRun.outcome,
       column: (sql) => {
-        const committed = sql`(
-          SELECT CASE WHEN k.positive THEN 'positive' WHEN NOT k.positive THEN 'negative' END FROM key_events k
-          WHERE k.run_id = r.id AND k.type = 'decision.finalized' ORDER BY k.seq DESC LIMIT 1)`
+        const committed = committedOutcome(sql)
         const verdict = sql`d.verdict`
         return {
           type: "text",

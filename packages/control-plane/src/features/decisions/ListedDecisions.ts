@@ -1,4 +1,4 @@
-import type { RunExtra } from "../../queries/runs/RunExtras.ts"
+import type { RunExtra } from "../../platform/postgres/search/RunExtras.ts"
 
 /** `GET /runs?include=decision` (docs/reference/runs.md#decision). */
 export const listedDecisions: ReadonlyArray<RunExtra> = [

@@ -30,8 +30,8 @@ import {
   UnknownCursor
 } from "../../platform/postgres/search/PageCursor.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
+import { type RunExtra, RunExtras } from "../../platform/postgres/search/RunExtras.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
-import { type RunExtra, RunExtras } from "./RunExtras.ts"
 import { namesArchival, RunMeaning, scenarioFilter } from "./RunSearch.ts"
 
 /** Lists of runs: filters, search, order and pages (docs/reference/runs.md#list-runs). */

@@ -1,5 +1,5 @@
 import { alertOfRun } from "@runplane/api"
-import type { SearchFields } from "../../platform/postgres/search/SearchFields.ts"
+import type { SearchFields } from "../../../platform/postgres/search/SearchFields.ts"
 
 /** `alert:` in searches: the runs that a rule has fired for, by the id of the rule or its present name. */
 export const alertSearchFields: SearchFields = {

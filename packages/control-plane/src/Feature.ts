@@ -4,6 +4,7 @@ import type { Reactor } from "./event-log/append/Reactors.ts"
 import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
 import type { MarkHook } from "./marks/MarkHooks.ts"
 import type { Expiry } from "./platform/postgres/Expiry.ts"
+import type { RunExtra } from "./platform/postgres/search/RunExtras.ts"
 import type { SearchFields } from "./platform/postgres/search/SearchFields.ts"
 import type { AdmissionGuard } from "./runs/Admission.ts"
 import type { ClaimHook } from "./runs/ClaimHooks.ts"
@@ -38,6 +39,8 @@ export interface Feature {
   /** Its rows that retention deletes by their age. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly expiry?: Effect.Effect<Expiry, any, any>
+  /** What it adds to runs of lists on request. */
+  readonly runExtras?: ReadonlyArray<RunExtra>
   /** Its fields in searches over runs and events. */
   readonly searchFields?: SearchFields
   /** Services and loops above the log and the observers. */

@@ -10,6 +10,7 @@ import { markSearchFields } from "./marks/MarkSearchFields.ts"
 import { makeAuditExpiry } from "./platform/audit/AuditExpiry.ts"
 import { Metrics } from "./platform/metrics/Metrics.ts"
 import { Expiries } from "./platform/postgres/Expiry.ts"
+import { RunExtras } from "./platform/postgres/search/RunExtras.ts"
 import type { SearchFields } from "./platform/postgres/search/SearchFields.ts"
 import { EventMeaning } from "./queries/query/EventSearch.ts"
 import { RunMeaning } from "./queries/runs/RunSearch.ts"
@@ -48,10 +49,11 @@ export const layerExpiries = Layer.effect(Expiries, Effect.all([makeAuditExpiry,
 
 const searchFields: ReadonlyArray<SearchFields> = [markSearchFields, ...fieldsOf(features, "searchFields")]
 
-/** The meaning of searches over runs and events, with the fields of marks and features. */
+/** The meaning of searches over runs and events, with the fields of marks and features, and their extras in lists. */
 export const layerSearches = Layer.mergeAll(
   RunMeaning.layer(searchFields.flatMap(({ runs = [] }) => runs)),
-  EventMeaning.layer(searchFields.flatMap(({ events = [] }) => events))
+  EventMeaning.layer(searchFields.flatMap(({ events = [] }) => events)),
+  Layer.succeed(RunExtras, fieldsOf(features, "runExtras").flat())
 )
 
 /** What features add to the log, to marks, runs, searches and retention, and the services of their reactors. */

@@ -27,18 +27,17 @@ export * from "./archive/Range.ts"
 export * from "./archive/Tables.ts"
 export * from "./card/Card.ts"
 export * from "./card/CardText.ts"
-export { cardVerdict, VerdictState, verdictWord } from "./card/CardVerdict.ts"
+export { cardVerdict, VERDICTS, VerdictState, verdictWord } from "./card/CardVerdict.ts"
 export { cardInSlices, countsText, decisionCard, type ReasonedCard, reasonedCard } from "./card/DecisionCard.ts"
 export { type RecordSubject, recordSubject, whyHtml, whyMarkdown } from "./card/DecisionPage.ts"
 export { initials } from "./card/Initials.ts"
 export {
-  ballotKey,
   type DecisionFacts,
   decisionFacts,
-  FACT_TYPES,
   ListedDecision,
   MAX_LISTED_SEATS,
-  nameKey
+  nameKey,
+  voteKey
 } from "./card/ListedDecision.ts"
 export {
   GLYPH_SIZE,
@@ -132,7 +131,7 @@ export {
 export { actionLog } from "./insight/ActionLog.ts"
 export * from "./insight/ActivePolicy.ts"
 export * from "./insight/Backtest.ts"
-export type { VoteValue } from "./insight/Ballots.ts"
+export { VOTE_VALUES, type VoteValue } from "./insight/Ballots.ts"
 export * from "./insight/Deliberation.ts"
 export {
   type Divergence,
@@ -145,6 +144,7 @@ export {
   partingInSlices,
   type RunOutline
 } from "./insight/Divergence.ts"
+export { FACT_TYPES } from "./insight/FactTypes.ts"
 export {
   type Forecast,
   type ForecastOptions,
@@ -245,6 +245,7 @@ export * from "./projector/RunState.ts"
 export { addUsage, guessedPart, lacksUsage, noUsage, type UsageSums } from "./projector/UsageSums.ts"
 export { parseQuery } from "./query/Parser.ts"
 export * from "./query/Query.ts"
+export { relativeSeconds } from "./query/RelativeTime.ts"
 export {
   type Commitment as WireCommitment,
   commitmentHash,

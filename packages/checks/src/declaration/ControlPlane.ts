@@ -76,6 +76,7 @@ export const controlPlane: FolderTables = {
   "control-plane/src/features": {
     alerts: { meaning: "rules over the log: evaluation, firings, commands", knows: [] },
     archive: { meaning: "files of the log, written by one process; reads of runs that only files have", knows: [] },
+    decisions: { meaning: "the decision of each run, for lists and searches", knows: [] },
     ingest: { meaning: "OpenTelemetry: receive spans, store them, make events of runs", knows: [] },
     mcp: { meaning: "the MCP endpoint, whose tools call this service in the process", knows: [] },
     receipts: { meaning: "receipts of decisions: read from the runtime, checked, recorded", knows: [] },

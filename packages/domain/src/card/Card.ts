@@ -14,7 +14,7 @@ export const HeadCount = Schema.Struct({
   against: Field.integer("Ballots against it", 1),
   abstained: Field.integer("Abstentions", 0),
   none: Field.integer("Participants without a ballot", 1)
-})
+}).annotate({ identifier: "HeadCount", description: "Participants by their ballots" })
 
 /** The seats of one proposal or request. */
 export const CardRing = Schema.Struct({
@@ -42,7 +42,7 @@ export type CardTally = typeof CardTally.Type
 /** A sentence of the card. */
 export const CardSentence = Schema.Struct({
   text: Field.text("The sentence", "Without c it would still stand."),
-  tone: Schema.Literals(["calm", "warn"])
+  tone: Schema.Literals(["calm", "warn"]).annotate({ description: "warn: the outcome hides this" })
 })
 export type CardSentence = typeof CardSentence.Type
 

@@ -1,5 +1,4 @@
 import * as Schema from "effect/Schema"
-import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
 import { counting } from "../insight/Act.ts"
 import type { ActivePolicy } from "../insight/ActivePolicy.ts"
 import { ballotOf, subjectsOf, type VoteValue } from "../insight/Ballots.ts"
@@ -33,9 +32,8 @@ export const ListedDecision = Schema.Struct({
     Field.text("What the session is for, as its opener states it; without that the committed option", "Fail over now?")
   ),
   counts: Field.text("The figures in one line", "5 for, 1 against, 6 of 7 voted"),
-  heads: optional(HeadCount).annotate({
-    description: "Ballots on the committed proposal, or the only one; absent where several are open"
-  }),
+  /** On the committed proposal, or the only one; absent where several are open. */
+  heads: optional(HeadCount),
   seats: optional(
     Schema.Array(
       Schema.Tuple([Schema.String, SeatVote, Schema.Finite]).annotate({ description: "Participant, vote, weight" })
@@ -48,35 +46,19 @@ export const ListedDecision = Schema.Struct({
 }).annotate({ identifier: "ListedDecision", description: "The decision of a run, as lists show it" })
 export type ListedDecision = typeof ListedDecision.Type
 
-/** The events that `decisionFacts` reads. */
-export const FACT_TYPES: ReadonlyArray<CanonicalEventType> = [
-  "run.created",
-  "run.completed",
-  "run.failed",
-  "run.cancelled",
-  "session.bound",
-  "session.state.changed",
-  "policy.resolved",
-  "policy.denied",
-  "participant.seen",
-  "proposal.created",
-  "proposal.updated",
-  "decision.finalized"
-]
-
 /** What is kept of a run's decision, for lists and searches. */
 export interface DecisionFacts {
   readonly listed: ListedDecision
   /** The options of its proposals, a line each. */
   readonly options: string
-  /** The last ballots of its participants on each proposal: "REJECT risk-officer" (`ballotKey`). */
+  /** The last ballots of its participants on each proposal: "REJECT risk-officer" (`voteKey`). */
   readonly ballots: ReadonlyArray<string>
   /** Participants whose last ballot on the committed proposal is against the committed outcome. */
   readonly dissenters: ReadonlyArray<string>
 }
 
 /** A ballot of a participant as a search finds it. */
-export const ballotKey = (vote: VoteValue, participantId: string): string => `${vote} ${nameKey(participantId)}`
+export const voteKey = (vote: string, participantId: string): string => `${vote} ${nameKey(participantId)}`
 
 /** A participant as a search finds it; PostgreSQL stores no NUL. */
 export const nameKey = (participantId: string): string =>
@@ -106,7 +88,7 @@ export const decisionFacts = (run: Deliberation, { sessionRules }: ActivePolicy)
   const ballots = new Set<string>()
   for (const [key, ballot] of last) {
     const [by = ""]: ReadonlyArray<string> = JSON.parse(key)
-    ballots.add(ballotKey(ballot, by))
+    ballots.add(voteKey(ballot, by))
   }
   const positive = run.commitment?.positive ?? null
   const opposite = positive === null ? undefined : positive ? "against" : "for"

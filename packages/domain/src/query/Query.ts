@@ -18,7 +18,10 @@ export interface QueryField {
 /** The fields of one resource. */
 export type QueryFields = ReadonlyArray<QueryField>
 
-/** A value as its field's type reads it; a time is ISO text in UTC, a UUID is in lower case. */
+/**
+ * A value as its field's type reads it; a time is ISO text in UTC or relative (`relativeSeconds`), a UUID is in lower
+ * case.
+ */
 export type QueryValue = string | number | boolean
 
 export type Comparison = "eq" | "gt" | "gte" | "lt" | "lte"

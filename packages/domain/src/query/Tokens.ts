@@ -38,10 +38,7 @@ export const tokensOf = (text: string): Result.Result<ReadonlyArray<Token>, Quer
     if (SPACE.test(letter)) at += 1
     else if (letter === '"') {
       const read = quotedFrom(text, at)
-      if (read === undefined) {
-        const why = "the quote is not closed"
-        return Result.fail(new QueryRefused({ why, position: at, expected: ['"'] }))
-      }
+      if (read === undefined) return notClosed(at)
       push("quoted", read.end, read.value)
     } else if ((letter === ">" || letter === "<") && text[at + 1] === "=") push(`${letter}=`, at + 2)
     else if (text.startsWith("..", at)) push("..", at + 2)
@@ -50,12 +47,22 @@ export const tokensOf = (text: string): Result.Result<ReadonlyArray<Token>, Quer
     else {
       const end = wordEnd(text, at, isValue)
       const word = text.slice(at, end)
+      // The name after the dot of a field may be quoted: vote."agent://lead".
+      const isNamed = isValue && tokens.at(-1)?.kind === ":" && tokens.at(-2)?.text === "has"
+      const path = word.endsWith(".") && (isNamed || !isValue) ? quotedFrom(text, end) : undefined
+      if (path !== undefined && (isNamed || text[path.end] === ":")) {
+        push("word", path.end, `${word}${path.value}`)
+        continue
+      }
       push(!isValue && word === "OR" ? "or" : !isValue && word === "AND" ? "and" : "word", end)
     }
   }
   push("end", at)
   return Result.succeed(tokens)
 }
+
+const notClosed = (position: number) =>
+  Result.fail(new QueryRefused({ why: "the quote is not closed", position, expected: ['"'] }))
 
 /** Whether a value may come next: after the colon of a name, or further on in its list, comparison or range. */
 const isAfterName = (tokens: ReadonlyArray<Token>, isApart: boolean): boolean => {
@@ -90,6 +97,7 @@ const wordEnd = (text: string, from: number, isValue: boolean): number => {
 
 /** A backslash takes the next letter as it is. */
 const quotedFrom = (text: string, from: number): { readonly end: number; readonly value: string } | undefined => {
+  if (text[from] !== '"') return undefined
   let value = ""
   for (let at = from + 1; at < text.length; at += 1) {
     const letter = text[at] ?? ""

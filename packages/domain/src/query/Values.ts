@@ -1,6 +1,7 @@
 import * as Result from "effect/Result"
 import { isUuid } from "../values/Ids.ts"
 import { type QueryField, QueryRefused, type QueryValue } from "./Query.ts"
+import { relativeSeconds } from "./RelativeTime.ts"
 import type { Token } from "./Tokens.ts"
 
 const NUMBER = /^-?\d+(\.\d+)?$/
@@ -18,8 +19,10 @@ export const readValue = (field: QueryField, token: Token): Result.Result<QueryV
     case "flag":
       return text === "true" || text === "false" ? Result.succeed(text === "true") : refuse(["true", "false"])
     case "time": {
-      const time = timeOf(text)
-      return time === undefined ? refuse(["a time such as 2026-07-01 or 2026-07-01T10:00:00Z"]) : Result.succeed(time)
+      const time = relativeSeconds(text) === undefined ? timeOf(text) : text
+      return time === undefined
+        ? refuse(["a time such as 2026-07-01, 2026-07-01T10:00:00Z or now-1d (s, m, h, d, w)"])
+        : Result.succeed(time)
     }
     case "uuid":
       return isUuid(text) ? Result.succeed(text.toLowerCase()) : refuse(["a UUID"])

@@ -1,4 +1,4 @@
-import { type DescribedField, fast, slow } from "../query/DescribedField.ts"
+import { type DescribedField, fast, slow, time } from "../query/DescribedField.ts"
 
 /** The fields of `GET /audit?q=`, by the names of the entry. */
 export const auditQueryFields: ReadonlyArray<DescribedField> = [
@@ -6,7 +6,7 @@ export const auditQueryFields: ReadonlyArray<DescribedField> = [
   { name: "action", type: "keyword", ...fast, description: "What was done" },
   { name: "resource", type: "keyword", ...fast, description: "Kind of the thing it was done to" },
   { name: "resourceId", type: "keyword", ...fast, description: "Id of that thing" },
-  { name: "createdAt", type: "time", ...fast, description: "When it was done" },
+  { name: "createdAt", ...time, ...fast, description: "When it was done" },
   { name: "id", type: "uuid", ...fast, description: "Id of the entry" },
   { name: "actorType", type: "keyword", ...slow, description: "What the actor is: api-key, user, rule or anonymous" },
   { name: "actorName", type: "keyword", ...slow, description: "`user:` and the name in the token" },

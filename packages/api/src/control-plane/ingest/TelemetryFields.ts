@@ -5,6 +5,5 @@ export const telemetryOfRun = {
   source: { name: "source", type: "keyword", ...fast, description: "Name of the key that sent its spans" },
   conversation: { name: "conversation", type: "keyword", ...fast, description: "Conversation that its spans name" },
   framework: { name: "framework", type: "keyword", ...fast, description: "Agent framework of its spans" },
-  prompt: { name: "prompt", type: "keyword", ...fast, description: "Name, version or hash of its prompt" },
-  model: { name: "model", type: "keyword", ...fast, description: "One of the models that its spans call" }
+  prompt: { name: "prompt", type: "keyword", ...fast, description: "Name, version or hash of its prompt" }
 } as const satisfies Readonly<Record<string, DescribedField>>

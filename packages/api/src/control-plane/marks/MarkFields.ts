@@ -1,5 +1,5 @@
 import { MarkSource, MarkTargetKind } from "@runplane/domain"
-import { type DescribedField, fast, slow } from "../query/DescribedField.ts"
+import { type DescribedField, fast, slow, time } from "../query/DescribedField.ts"
 
 /** The marks of a run, as a field of its searches. */
 export const markOfRun: DescribedField = {
@@ -26,7 +26,7 @@ export const markQueryFields: ReadonlyArray<DescribedField> = [
   { name: "name", type: "keyword", ...fast, description: "Name of the mark" },
   { name: "value", type: "value", ...fast, description: "Its number, flag or category" },
   { name: "run", type: "uuid", ...fast, description: "Id of its run" },
-  { name: "createdAt", type: "time", ...fast, description: "When it was added" },
+  { name: "createdAt", ...time, ...fast, description: "When it was added" },
   { name: "id", type: "uuid", ...fast, description: "Id of the mark" },
   { name: "source", type: "keyword", values: MarkSource.literals, ...slow, description: "Kind of its author" },
   { name: "kind", type: "keyword", values: MarkTargetKind.literals, ...slow, description: "What it judges" },

@@ -7,7 +7,12 @@ export interface DescribedField extends QueryField {
   readonly description: string
   /** Whether an index finds its values, so that a search by it costs the same however much is stored. */
   readonly isFast: boolean
+  /** Values that a client may suggest where any other one is valid too. */
+  readonly examples?: ReadonlyArray<string>
 }
+
+/** A time, with relative ones as suggestions. */
+export const time = { type: "time", examples: ["now-1h", "now-1d", "now-7d"] } as const
 
 /** A field whose values an index finds. */
 export const fast = { isFast: true } as const

@@ -1,8 +1,10 @@
 import { CANONICAL_EVENT_TYPES, RunMode, RunStatus } from "@runplane/domain"
+import { alertOfRun } from "../alerts/AlertFields.ts"
 import { auditQueryFields } from "../audit/AuditFields.ts"
+import { decisionOfRun } from "../decisions/DecisionFields.ts"
 import { telemetryOfRun } from "../ingest/TelemetryFields.ts"
 import { markOfEvent, markOfRun, markQueryFields } from "../marks/MarkFields.ts"
-import { type DescribedField, fast, slow } from "./DescribedField.ts"
+import { type DescribedField, fast, slow, time } from "./DescribedField.ts"
 
 /**
  * The fields of `GET /runs?q=`, by the names of the run record. The parser, the OpenAPI documents and the completion of
@@ -25,9 +27,13 @@ export const runQueryFields: ReadonlyArray<DescribedField> = [
   { name: "metadata", type: "text", dotted: true, ...fast, description: "A text, number or flag of the metadata" },
   markOfRun,
   ...Object.values(telemetryOfRun),
-  { name: "createdAt", type: "time", ...fast, description: "When it was created" },
-  { name: "updatedAt", type: "time", ...fast, description: "When its record last changed" },
-  { name: "endedAt", type: "time", ...fast, description: "When it ended" },
+  decisionOfRun.vote,
+  decisionOfRun.dissent,
+  decisionOfRun.model,
+  alertOfRun,
+  { name: "createdAt", ...time, ...fast, description: "When it was created" },
+  { name: "updatedAt", ...time, ...fast, description: "When its record last changed" },
+  { name: "endedAt", ...time, ...fast, description: "When it ended" },
   { name: "duration", type: "number", ...fast, description: "Milliseconds from its start to its end" },
   { name: "cost", type: "number", ...fast, description: "Estimated cost in US dollars" },
   { name: "tokens", type: "number", ...fast, description: "Prompt and completion tokens" },
@@ -44,8 +50,8 @@ export const runQueryFields: ReadonlyArray<DescribedField> = [
     ...slow,
     description: "Share of the runs of its scenario that were faster, 0 to 1; of scenarios with 10 runs or more"
   },
-  { name: "startedAt", type: "time", ...slow, description: "When it started running" },
-  { name: "archivedAt", type: "time", ...slow, description: "When it was archived" },
+  { name: "startedAt", ...time, ...slow, description: "When it started running" },
+  { name: "archivedAt", ...time, ...slow, description: "When it was archived" },
   {
     name: "archived",
     type: "flag",
@@ -59,13 +65,8 @@ export const runQueryFields: ReadonlyArray<DescribedField> = [
   { name: "sourceKind", type: "keyword", ...slow, description: "metadata.source" },
   { name: "signals", type: "number", ...slow, description: "Number of its signals" },
   { name: "decisions", type: "number", ...slow, description: "Number of its decisions" },
-  {
-    name: "outcome",
-    type: "keyword",
-    values: ["positive", "negative"],
-    ...slow,
-    description: "How its last decision came out"
-  },
+  decisionOfRun.outcome,
+  decisionOfRun.proposal,
   {
     name: "event",
     type: "keyword",
@@ -80,7 +81,7 @@ export const eventQueryFields: ReadonlyArray<DescribedField> = [
   { name: "seq", type: "number", ...fast, description: "Position in the log" },
   { name: "runId", type: "uuid", ...fast, description: "Id of the run" },
   { name: "type", type: "keyword", values: CANONICAL_EVENT_TYPES, ...fast, description: "What happened" },
-  { name: "ts", type: "time", ...fast, description: "When it happened" },
+  { name: "ts", ...time, ...fast, description: "When it happened" },
   { name: "index", type: "number", ...slow, description: "Position in the run: 1, 2, 3" },
   { name: "subjectKind", type: "keyword", ...slow, description: "Kind of what it is about, such as participant" },
   { name: "subjectId", type: "keyword", ...slow, description: "Id of what it is about" },

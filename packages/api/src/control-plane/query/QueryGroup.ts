@@ -18,6 +18,7 @@ export const SearchField = Schema.Struct({
   }),
   description: Field.text("What it says"),
   values: Schema.optionalKey(Field.texts("The only values that it has", ["failed", "cancelled"])),
+  examples: Schema.optionalKey(Field.texts("Some of its values, as suggestions", ["now-1d"])),
   dotted: Schema.optionalKey(Field.flag("Whether a dot and a name follow: metadata.team")),
   hasAny: Schema.optionalKey(Field.flag("Whether has: may leave the name out: has:mark")),
   isFast: Field.flag("Whether an index finds its values; the other fields are looked for row by row")

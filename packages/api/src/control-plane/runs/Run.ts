@@ -1,4 +1,4 @@
-import { Field, guessedPart, RunId, RunMode, RunStatus } from "@runplane/domain"
+import { Field, guessedPart, ListedDecision, RunId, RunMode, RunStatus } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -76,6 +76,9 @@ export const Run = Schema.Struct({
   ),
   intent: optional(Field.text("In lists: what the session is for, as its opener states it", "pick a release plan")),
   usage: optional(RunUsage),
+  decision: optional(ListedDecision).annotate({
+    description: "In lists that include decisions: the one of the run, as of `asOfSeq`"
+  }),
   createdAt: Field.time("When the run was created"),
   updatedAt: Field.time("When the record last changed"),
   startedAt: optional(Field.time("When the service began to look for the session")),

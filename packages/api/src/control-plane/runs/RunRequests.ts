@@ -92,8 +92,8 @@ const listFields = {
     Field.text("Runs that have this in id, a tag, scenario, environment, sourceRef or policy; case ignored", "failover")
   ),
   include: optional(
-    Schema.Literals(["participants"]).annotate(
-      about("participants: each run with its participantCount", "participants")
+    Schema.Literals(["participants", "decision"]).annotate(
+      about("participants: each run with its participantCount; decision: each run with its decision", "participants")
     )
   ),
   includeSandbox: optional(Field.text("Accepted and ignored: sandbox runs are always listed", "true")),

@@ -3,6 +3,8 @@ export interface CompletedField {
   readonly name: string
   readonly description: string
   readonly values?: ReadonlyArray<string>
+  /** Some of its values. */
+  readonly examples?: ReadonlyArray<string>
   readonly dotted?: boolean
 }
 
@@ -64,8 +66,10 @@ const startsWith = ({ label }: Suggestion, wanted: string) => label.toLowerCase(
 
 const valuesOf = (fields: ReadonlyArray<CompletedField>, name: string, typed: string): ReadonlyArray<Suggestion> => {
   const wanted = typed.toLowerCase()
-  const values =
-    name === "has" ? fields.map((field) => field.name) : fields.find((field) => field.name === name)?.values
+  // The name of a dotted field is the part before its dot: vote.risk-officer.
+  const [parent = ""] = name.split(".")
+  const found = fields.find((field) => field.name === (field.dotted === true ? parent : name))
+  const values = name === "has" ? fields.map((field) => field.name) : (found?.values ?? found?.examples)
   return (values ?? [])
     .filter((value) => value.toLowerCase().includes(wanted) && value !== typed)
     .slice(0, MOST)

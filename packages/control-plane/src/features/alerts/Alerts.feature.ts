@@ -3,6 +3,7 @@ import * as AlertLoop from "./AlertLoop.ts"
 import { makeBudgetAdmission } from "./budgets/BudgetAdmission.ts"
 import { makeFiringExpiry } from "./FiringExpiry.ts"
 import { makeAlertDeletion } from "./hooks/AlertDeletion.ts"
+import { alertSearchFields } from "./hooks/AlertSearchFields.ts"
 import { makeClaimNotes } from "./hooks/ClaimNotes.ts"
 import { makeMarkValues } from "./hooks/MarkValues.ts"
 
@@ -29,5 +30,6 @@ export const alerts = {
   onMark: makeMarkValues,
   admission: makeBudgetAdmission,
   expiry: makeFiringExpiry,
+  searchFields: alertSearchFields,
   layer: AlertLoop.layer
 } satisfies Feature

@@ -38,7 +38,7 @@ export const makeChangedDecisions = Effect.map(PgClient.PgClient, (sql) => {
     INSERT INTO run_models (run_id, model)
     SELECT r.id, called.model
     FROM (SELECT run_id, model, row_number() OVER (PARTITION BY run_id ORDER BY first) AS position
-          FROM (SELECT run_id, left(event #>> '{data,model}', ${MAX_MODEL}) AS model, min(seq) AS first
+          FROM (SELECT run_id, left(event #>> '{data,decodedPayload,model}', ${MAX_MODEL}) AS model, min(seq) AS first
                 FROM canonical_events e
                 WHERE seq > ${BigInt(after)} AND seq <= ${BigInt(upTo)} AND type = 'llm.call.completed'
                 GROUP BY 1, 2) AS calls

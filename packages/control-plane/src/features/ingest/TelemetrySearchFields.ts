@@ -7,8 +7,7 @@ const METADATA: Readonly<Record<keyof typeof telemetryOfRun, ReadonlyArray<strin
   source: ["source"],
   conversation: ["conversationId"],
   framework: ["framework"],
-  prompt: ["promptName", "promptVersion", "promptHash"],
-  model: ["models"]
+  prompt: ["promptName", "promptVersion", "promptHash"]
 }
 
 /** What the spans of a run say, as fields of searches. */

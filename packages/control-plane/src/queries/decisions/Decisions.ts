@@ -102,17 +102,7 @@ export class Decisions extends Context.Service<
         if ((yield* runs.status(runId)) === undefined) return yield* runNotFound(reference)
       })
 
-      const policyOf = Effect.fnUntraced(function* (
-        request: Pick<typeof WhatIfRequest.Type, "policy" | "policyVersion">
-      ) {
-        const { policy, policyVersion } = request
-        if (policy !== undefined && policyVersion !== undefined) {
-          return yield* badRequest("policy and policyVersion exclude each other")
-        }
-        if (policy !== undefined) return yield* checked(policy)
-        if (policyVersion === undefined) return undefined
-        return yield* Effect.mapError(runtime.getPolicy(policyVersion), answerOfRuntimeError)
-      })
+      const policyOf = policyReader(runtime)
 
       const forecasts = makeAnswerCache<Forecast & { readonly runId: RunId }>(events, runs)
       const whys = makeAnswerCache<Why & { readonly runId: RunId }>(events, runs)
@@ -232,6 +222,18 @@ export class Decisions extends Context.Service<
     })
   )
 }
+
+/** Reads the policy of a request. */
+const policyReader = (runtime: RuntimeClient["Service"]) =>
+  Effect.fnUntraced(function* (request: Pick<typeof WhatIfRequest.Type, "policy" | "policyVersion">) {
+    const { policy, policyVersion } = request
+    if (policy !== undefined && policyVersion !== undefined) {
+      return yield* badRequest("policy and policyVersion exclude each other")
+    }
+    if (policy !== undefined) return yield* checked(policy)
+    if (policyVersion === undefined) return undefined
+    return yield* Effect.mapError(runtime.getPolicy(policyVersion), answerOfRuntimeError)
+  })
 
 /** The time of a forecast: now, or of a past event that of the event. */
 const timeOf = Effect.fnUntraced(function* ({ at }: ReadDecision["run"], atSeq: number | undefined) {

@@ -1,4 +1,4 @@
-import { isoTime, type Query, RunId } from "@runplane/domain"
+import { isoTime, type Query, type QueryValue, RunId, relativeSeconds } from "@runplane/domain"
 import type { CrossRunFilter } from "../events/CrossRunEvents.ts"
 
 /** A search over events: a filter for the indexes, and conditions that each event is tested with. */
@@ -21,13 +21,16 @@ const NO_TYPE = ""
 
 const MILLISECOND = 1
 
-/** Moves conditions of the query into the filter where indexes support them. */
-export const eventQueryOf = (filter: CrossRunFilter, query: Query): EventQuery => {
+/**
+ * Moves conditions of the query into the filter where indexes support them. Relative times of the filter are as of
+ * `nowMs`, Unix milliseconds: a stream has those of its begin.
+ */
+export const eventQueryOf = (filter: CrossRunFilter, query: Query, nowMs: number): EventQuery => {
   const parts = query.kind === "and" ? query.of : [query]
   let found: EventQuery = { filter, upToSeq: undefined, conditions: undefined }
   const others: Array<Query> = []
   for (const part of parts) {
-    const narrowed = narrow(found, part)
+    const narrowed = narrow(found, part, nowMs)
     if (narrowed === undefined) others.push(part)
     else found = narrowed
   }
@@ -35,7 +38,7 @@ export const eventQueryOf = (filter: CrossRunFilter, query: Query): EventQuery =
 }
 
 /** The search with this condition in its filter; undefined when the filter does not support it. */
-const narrow = (search: EventQuery, part: Query): EventQuery | undefined => {
+const narrow = (search: EventQuery, part: Query, nowMs: number): EventQuery | undefined => {
   if (part.kind !== "compare" && part.kind !== "in" && part.kind !== "range") return undefined
   switch (part.field) {
     case "type": {
@@ -50,7 +53,7 @@ const narrow = (search: EventQuery, part: Query): EventQuery | undefined => {
       return withFilter(search, isOther ? { types: [NO_TYPE] } : { runId })
     }
     case "ts":
-      return bounded(part, (from, to) => {
+      return bounded(part, nowMs, (from, to) => {
         const { afterTs, beforeTs } = search.filter
         return withFilter(search, {
           ...(from !== undefined && { afterTs: latest(afterTs, timeAt(from)) }),
@@ -58,7 +61,7 @@ const narrow = (search: EventQuery, part: Query): EventQuery | undefined => {
         })
       })
     case "seq":
-      return bounded(part, (from, to) => {
+      return bounded(part, nowMs, (from, to) => {
         const afterSeq = from === undefined ? 0 : Math.min(Math.ceil(from) - 1, Number.MAX_SAFE_INTEGER)
         const upToSeq = Math.min(search.upToSeq ?? Number.MAX_SAFE_INTEGER, Math.max(0, Math.floor(to ?? Infinity)))
         return {
@@ -74,9 +77,14 @@ const narrow = (search: EventQuery, part: Query): EventQuery | undefined => {
 /** A comparison or range of whole numbers or milliseconds, with both ends included. */
 const bounded = (
   part: Extract<Query, { readonly kind: "compare" | "in" | "range" }>,
+  nowMs: number,
   use: (from: number | undefined, to: number | undefined) => EventQuery
 ): EventQuery | undefined => {
-  const numberOf = (value: unknown) => (typeof value === "number" ? value : new Date(String(value)).getTime())
+  const numberOf = (value: QueryValue) => {
+    if (typeof value === "number") return value
+    const seconds = relativeSeconds(value)
+    return seconds === undefined ? new Date(String(value)).getTime() : nowMs + seconds * 1_000
+  }
   if (part.kind === "in") return undefined
   if (part.kind === "range") {
     return use(

@@ -30,6 +30,7 @@ import {
   UnknownCursor
 } from "../../platform/postgres/search/PageCursor.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
+import { type RunExtra, RunExtras } from "../../platform/postgres/search/RunExtras.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
 import { namesArchival, RunMeaning, scenarioFilter } from "./RunSearch.ts"
 
@@ -49,6 +50,7 @@ export class RunList extends Context.Service<
       const sql = yield* PgClient.PgClient
       const budget = yield* SearchBudget
       const meaning = yield* RunMeaning
+      const extras = yield* RunExtras
 
       const matches = (query: RunFilters, search: Query | undefined) =>
         sql.and([
@@ -119,13 +121,15 @@ export class RunList extends Context.Service<
           ORDER BY page.sort_value ${order}, page.id ${order}`
       }
 
-      const recordsWith = (columns: string) => (positions: ReadonlyArray<RunPosition>) =>
-        readBounded<RunRow>(sql, {
+      const recordsWith = (columns: string, extra: RunExtra | undefined) => (positions: ReadonlyArray<RunPosition>) =>
+        readBounded<ListedRow>(sql, {
           keys: sql`${positions.map(({ id }) => id)}::text[]::uuid[]`,
-          from: sql`runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN run_metrics m ON m.run_id = r.id`,
+          from: sql`
+            runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN run_metrics m ON m.run_id = r.id
+            ${sql.literal(extra?.join ?? "")}`,
           isOf: (id) => sql`r.id = ${id}`,
-          columns: sql.literal(columns),
-          large: LARGE_LISTED
+          columns: sql.literal(extra === undefined ? columns : `${columns}, ${extra.column}::text AS extra`),
+          large: extra === undefined ? LARGE_LISTED : [...LARGE_LISTED, extra.column]
         })
 
       const totalOf = (query: RunListQuery, where: Fragment) =>
@@ -164,8 +168,9 @@ export class RunList extends Context.Service<
         const isFull = last !== undefined && positions.length === query.limit
         const cursor = isFull ? `,"nextCursor":"${cursorOf(order, { value: last.sort_value, id: last.id })}"` : ""
         const after = `],"total":${counts[0]?.total ?? 0},"limit":${query.limit},"offset":${query.offset}${cursor}}`
-        const records = recordsWith(query.include === "participants" ? countingColumns : listColumns)
-        return yield* listPage(positions, records, publicRunText, after)
+        const extra = extras.find(({ include }) => include === query.include)
+        const records = recordsWith(query.include === "participants" ? countingColumns : listColumns, extra)
+        return yield* listPage(positions, records, textWith(extra), after)
       })
       // All callers see the same list, and many poll its first page. A search counts against the budget of its caller.
       const keyOf = (query: RunListQuery, client: string) =>
@@ -212,6 +217,20 @@ const countFacets = (sql: PgClient.PgClient, where: Fragment, fields: ReadonlyAr
            (SELECT json_agg(json_build_object('field', field, 'value', value, 'count', count) ORDER BY position)
             FROM ranked WHERE position <= ${MAX_FACET_VALUES}) AS counts`
 }
+
+interface ListedRow extends RunRow {
+  /** JSON. */
+  readonly extra?: string | null
+}
+
+/** The record of a run, with what a feature adds to it. */
+const textWith =
+  (of: RunExtra | undefined) =>
+  (row: ListedRow): string => {
+    const text = publicRunText(row)
+    const { extra = null } = row
+    return of === undefined || extra === null ? text : `${text.slice(0, -1)},"${of.include}":${extra}}`
+  }
 
 interface RunPosition {
   readonly id: string

@@ -10,14 +10,12 @@ import { DURATION, SCENARIO } from "../../event-log/runs/RunColumns.ts"
 import {
   type ColumnType,
   conditionOf,
+  partOf,
   type QueryColumn,
   type QueryMeaning
 } from "../../platform/postgres/search/QueryConditions.ts"
 import { meaningOf, type PlainColumns, type SearchField } from "../../platform/postgres/search/SearchFields.ts"
 import { labelled } from "./RunLabels.ts"
-
-/** A LIKE pattern for texts that contain this one, with its `%`, `_` and `\` escaped. */
-const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`
 
 /** Whether a column contains a text (docs/reference/search.md#folding). */
 const contains = (sql: PgClient.PgClient, column: string, text: string): Fragment =>
@@ -132,13 +130,6 @@ const runMeaning = (sql: PgClient.PgClient, added: ReadonlyArray<SearchField>): 
     event: () => ({
       type: "text",
       where: (test) => sql`EXISTS (SELECT FROM canonical_events e WHERE e.run_id = r.id AND ${test(sql`e.type`)})`
-    }),
-    outcome: () => ({
-      type: "text",
-      where: (test) =>
-        test(sql`(
-          SELECT CASE WHEN d.positive THEN 'positive' WHEN NOT d.positive THEN 'negative' END FROM key_events d
-          WHERE d.run_id = r.id AND d.type = 'decision.finalized' ORDER BY d.seq DESC LIMIT 1)`)
     })
   }
 

@@ -1,5 +1,6 @@
 import { ControlPlaneApi, type CrossRunEventsQuery, eventQueryFields } from "@runplane/api"
 import { parseQuery, RunId } from "@runplane/domain"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"
@@ -71,7 +72,7 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
       if (query.q === undefined) return yield* filtered(filter, query.limit)
       // The request was validated, so the query parses.
       const parsed = yield* Effect.orDie(Effect.fromResult(parseQuery(query.q, eventQueryFields)))
-      const search = eventQueryOf(filter, parsed)
+      const search = eventQueryOf(filter, parsed, yield* Clock.currentTimeMillis)
       const isFilter = search.conditions === undefined && search.upToSeq === undefined
       return yield* isFilter ? filtered(search.filter, query.limit) : searched(search, query.limit)
     })

@@ -63,7 +63,7 @@ export class LogStream extends Context.Service<
         afterSeq: number | undefined,
         connection: SseConnection
       ) {
-        const subscription = yield* tail.subscribe(searchOf(query))
+        const subscription = yield* tail.subscribe(searchOf(query, yield* Clock.currentTimeMillis))
         // The response has begun, so the stream waits for a database that is away.
         const start = yield* Effect.raceFirst(Effect.orDie(Effect.retry(startOf(afterSeq), retries)), shutdown.begun)
         if (start === undefined) return Stream.empty
@@ -132,13 +132,18 @@ const headOf = (state: State, take: (state: State) => LiveInput | undefined) => 
   return { lastSeq: isQuiet ? input.seq : state.seq, lastIndex: 0 }
 }
 
-/** Equal for equal searches: the order of types and repeated types do not change a search. */
-const searchOf = ({ q, types }: LogStreamQuery): EventQuery => {
+const MINUTE_MS = 60_000
+
+/**
+ * Equal for equal searches: the order of types and repeated types do not change a search. Relative times are as of the
+ * minute, so that streams with them share a read too.
+ */
+const searchOf = ({ q, types }: LogStreamQuery, nowMs: number): EventQuery => {
   const filter = { afterSeq: 0, types: [...new Set(types)].sort() }
   if (q === undefined) return { filter, upToSeq: undefined, conditions: undefined }
   // The request was validated, so the query parses.
   const query = Result.getOrThrow(parseQuery(q, eventQueryFields))
-  const search = eventQueryOf(filter, query)
+  const search = eventQueryOf(filter, query, nowMs - (nowMs % MINUTE_MS))
   // A stream has its own position, so conditions on positions apply to each event.
   const hasPosition = search.filter.afterSeq > 0 || search.upToSeq !== undefined
   return hasPosition ? { filter, upToSeq: undefined, conditions: query } : search

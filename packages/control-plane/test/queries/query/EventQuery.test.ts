@@ -11,7 +11,8 @@ const none: CrossRunFilter = { afterSeq: 0, types: [] }
 const read = (q: string, filter: Partial<CrossRunFilter> = {}) => {
   const { conditions, ...found } = eventQueryOf(
     { ...none, ...filter },
-    Result.getOrThrow(parseQuery(q, eventQueryFields))
+    Result.getOrThrow(parseQuery(q, eventQueryFields)),
+    Date.parse("2026-07-02T00:00:00.000Z")
   )
   return { ...found, hasConditions: conditions !== undefined }
 }
@@ -37,6 +38,7 @@ describe("a search over events", () => {
       filters({ runId: RunId.make(RUN.replace("5", "6")), types: [""] })
     ],
     ["ts:2026-07-01", {}, filters({ afterTs: "2026-07-01T00:00:00.000Z", beforeTs: "2026-07-02T00:00:00.000Z" })],
+    ["ts:now-1d..", {}, filters({ afterTs: "2026-07-01T00:00:00.000Z" })],
     ["ts:>2026-07-01", { afterTs: "2026-08-01T00:00:00.000Z" }, filters({ afterTs: "2026-08-01T00:00:00.000Z" })],
     ["ts:<2026-07-01", {}, filters({ beforeTs: "2026-07-01T00:00:00.000Z" })],
     ["seq:>10", { afterSeq: 3 }, filters({ afterSeq: 10 })],

@@ -1,16 +1,18 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import type { Comparison, Query, QueryValue } from "@runplane/domain"
+import { type Comparison, type Query, type QueryValue, relativeSeconds } from "@runplane/domain"
 import type { Fragment } from "effect/sql/Statement"
 
 /**
  * How the values of a column are compared. `folded` ignores case (docs/reference/search.md#folding), `label` is cut at
- * `MAX_LABEL` characters, `among` is a list of texts with the value in it, and `value` is the name of a row with the
+ * `MAX_LABEL` characters, `part` is a folded text that contains the value, `among` is a list of texts with the value in
+ * it, and `value` is the name of a row with the
  * columns `number`, `flag` and `category`, one of which has the value.
  */
 export type ColumnType =
   | "text"
   | "folded"
   | "label"
+  | "part"
   | "uuid"
   | "numeric"
   | "integer"
@@ -18,6 +20,9 @@ export type ColumnType =
   | "flag"
   | "among"
   | "value"
+
+/** A LIKE pattern for texts that contain this one, with its `%`, `_` and `\` escaped. */
+export const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`
 
 /** Characters of a value in `run_labels` (`labels_of` in `migrations/`). */
 const MAX_LABEL = 400
@@ -27,6 +32,8 @@ export interface QueryColumn {
   readonly type: ColumnType
   /** The condition on a row whose value passes the test: of its column, or in a table beside it. */
   readonly where: (test: (value: Fragment) => Fragment) => Fragment
+  /** A value as the column has it; as in the query unless said. */
+  readonly stored?: (value: string) => string
   /** The condition of `has:`; by default that there is a value. */
   readonly has?: (value: Fragment) => Fragment
 }
@@ -56,12 +63,12 @@ export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: Query
         return meaning.search(part.text)
       default: {
         const column = meaning.column(part.field, part.path ?? "")
-        return column.where((value) => leaf(column, part, value))
+        return column.where((value) => leaf(column, storedPart(column, part), value))
       }
     }
   }
 
-  const leaf = (column: QueryColumn, part: Extract<Query, { readonly field: string }>, value: Fragment): Fragment => {
+  const leaf = (column: QueryColumn, part: OnField, value: Fragment): Fragment => {
     switch (part.kind) {
       case "has":
         return column.has?.(value) ?? sql`${value} IS NOT NULL`
@@ -86,6 +93,8 @@ export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: Query
         return sql`(fold_text(${value}) = fold_text(${String(wanted)}::text) AND ${value} IS NOT NULL)`
       case "label":
         return sql`${value} = left(${String(wanted)}::text, ${MAX_LABEL})`
+      case "part":
+        return sql`${value} LIKE fold_text(${partOf(String(wanted))}::text)`
       case "uuid":
         return sql`${value} = ${String(wanted)}::uuid`
       case "among":
@@ -99,12 +108,19 @@ export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: Query
         return bound === undefined ? sql`false` : sql`${value} ${sign[bound.op]} ${bound.value}`
       }
       case "time":
-        return sql`${value} ${sign[op]} ${String(wanted)}::timestamptz`
+        return sql`${value} ${sign[op]} ${timeAt(wanted)}`
       case "value":
         if (typeof wanted === "number") return sql`${value}.number ${sign[op]} ${String(wanted)}::float8`
         if (typeof wanted === "boolean") return wanted ? sql`${value}.flag` : sql`NOT ${value}.flag`
         return sql`${value}.category = ${wanted}`
     }
+  }
+
+  const timeAt = (wanted: QueryValue): Fragment => {
+    const seconds = relativeSeconds(wanted)
+    return seconds === undefined
+      ? sql`${String(wanted)}::timestamptz`
+      : sql`(now() + ${String(seconds)}::float8 * interval '1 second')`
   }
 
   const oneOf = (type: ColumnType, value: Fragment, wanted: ReadonlyArray<QueryValue>): Fragment => {
@@ -128,6 +144,15 @@ export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: Query
     lte: sql`<=`
   }
   return of(query)
+}
+
+type OnField = Extract<Query, { readonly field: string }>
+
+/** The condition with its values as the column has them. */
+const storedPart = ({ stored }: QueryColumn, part: OnField): OnField => {
+  if (stored === undefined) return part
+  if (part.kind === "compare") return { ...part, value: stored(String(part.value)) }
+  return part.kind === "in" ? { ...part, values: part.values.map((value) => stored(String(value))) } : part
 }
 
 const LEAST = -(2n ** 63n)

@@ -42,6 +42,7 @@ import { Outbox } from "./platform/outbox/Outbox.ts"
 import { type DatabaseOptions, databaseSettings, layerDatabase } from "./platform/postgres/Database.ts"
 import * as Queries from "./queries/Queries.ts"
 import * as Reactions from "./Reactions.ts"
+import { routes } from "./Routes.ts"
 import * as Tracing from "./reactors/traces/Tracing.ts"
 import * as RunActions from "./runs/RunActions.ts"
 import { checkControlPlaneSettings } from "./SettingsCheck.ts"
@@ -57,10 +58,10 @@ const reads = ColdReads.layer.pipe(Layer.provideMerge(ColdLog.layer))
 
 /** The whole service without its runtime: each layer knows only the layers below it. */
 export const layerControlPlane = (options: ControlPlaneOptions) =>
-  Server.layer(options.http).pipe(
+  Server.layer(options.http, routes).pipe(
     Layer.provide(reads),
     Layer.merge(Health.layerWatch),
-    Layer.provide(Admin.layer),
+    Layer.provide(Admin.layer.pipe(Layer.provide(Reactions.layerReady))),
     Layer.provide(ReadOnlyRuns.layer.pipe(Layer.provide(reads))),
     Layer.provide([
       Streams.layer.pipe(Layer.provideMerge(Queries.layer), Layer.provide(reads)),

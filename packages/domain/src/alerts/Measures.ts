@@ -184,7 +184,7 @@ const MEASURES = {
     }
   },
   denials: {
-    words: "events policy.denied: refusals that the runtime reports on the session stream, see below",
+    words: "refusals on record, events policy.denied; the runtime reports a refused commitment only to its sender",
     unit: "number",
     from: "events",
     per: OF_AGENT,

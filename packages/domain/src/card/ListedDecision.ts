@@ -45,7 +45,7 @@ export const ListedDecision = Schema.Struct({
   case: optional(
     Field.text(
       "Equal for runs of one gate case, else for runs of one scenario, whatever its version, with the same intent and the same first proposal; absent before a proposal",
-      "5d41402abc4b2a76b9719d911017c592ae2b1c4f7d0a6f1f0b5a4f3f2e1d0c9b"
+      "5d41402abc4b2a76b9719d911017c592"
     )
   ),
   asOfSeq: Field.integer("The last event that it counts", 52)

@@ -23,9 +23,9 @@ const hexOf = (text: string): string => Hex.encode(sha256(new TextEncoder().enco
 
 /** The case of a run `r` with the subject `g.subject`: that of its gate, else its scenario with the subject. */
 const CASE_KEY = `CASE
-  WHEN r.metadata -> 'gate' ->> 'case' IS NOT NULL OR g.subject IS NOT NULL THEN encode(sha256(convert_to(concat_ws(E'\\n',
+  WHEN r.metadata -> 'gate' ->> 'case' IS NOT NULL OR g.subject IS NOT NULL THEN left(encode(sha256(convert_to(concat_ws(E'\\n',
     regexp_replace(coalesce(${SCENARIO}, ''), '@[^@/]*$', ''),
-    coalesce('gate ' || (r.metadata -> 'gate' ->> 'case'), g.subject)), 'UTF8')), 'hex') END`
+    coalesce('gate ' || (r.metadata -> 'gate' ->> 'case'), g.subject)), 'UTF8')), 'hex'), 32) END`
 
 /** The decision as it is served, with its case as the last member. */
 const LISTED_WITH_CASE = "coalesce(left(g.listed, -1) || ',\"case\":\"' || c.key || '\"}', g.listed)"

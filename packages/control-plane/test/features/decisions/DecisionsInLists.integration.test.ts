@@ -32,7 +32,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions in lists of 
       assert.strictEqual(after.text, before.text)
       const decision = yield* decisionOf(runId)
       const { body: run } = yield* call("GET", `/runs/${runId}`)
-      assert.match(decision.case, /^[0-9a-f]{64}$/)
+      assert.match(decision.case, /^[0-9a-f]{32}$/)
       assert.deepStrictEqual(decision, {
         case: decision.case,
         ...{ verdict: "for", word: "Approved", action: "decision.selected", question: "go <b>now</b>" },

@@ -8,7 +8,7 @@ import { Panel } from "../../ui/kit.tsx"
 import type { Cause } from "../../view/compare/Causes.ts"
 import { type Side, verdictOf } from "../../view/compare/Verdict.ts"
 import { stateVerdict, verdictLabel } from "../../view/decision/StateVerdict.ts"
-import { type Cost, costIn, dollars, duration, percent, points, whole } from "../../view/format/Format.ts"
+import { type Cost, costIn, dollars, duration, modeLabel, percent, points, whole } from "../../view/format/Format.ts"
 import { Causes } from "./Causes.tsx"
 
 interface SideBySideProps {
@@ -111,31 +111,20 @@ const Decision = ({
           <p className="text-muted">Nothing was proposed.</p>
         ) : (
           <>
-            <p className="flex flex-wrap items-center gap-2 font-medium">
-              <UserText text={current.action ?? "no action named"} />
-              {current.commitments === undefined ? null : (
-                <Chip tone="warn">last of {whole(current.commitments)} commitments</Chip>
-              )}
-              {current.finalized ? (
-                <Chip tone={current.outcomePositive === false ? "bad" : "good"}>
-                  {current.outcomePositive === false
-                    ? "negative"
-                    : current.outcomePositive === true
-                      ? "positive"
-                      : "unstated"}
-                </Chip>
-              ) : (
-                <Chip tone="warn">open</Chip>
+            <p className="flex flex-wrap items-center gap-2 text-soft">
+              {current.finalized ? null : <span>Nothing is decided yet.</span>}
+              {current.resolvedBy === undefined ? null : (
+                <span>
+                  by <UserText text={current.resolvedBy} />
+                </span>
               )}
               {current.confidence === undefined ? null : (
                 <span className="num text-muted">{percent(current.confidence)} confidence</span>
               )}
+              {current.commitments === undefined ? null : (
+                <Chip tone="warn">last of {whole(current.commitments)} commitments</Chip>
+              )}
             </p>
-            {current.resolvedBy === undefined ? null : (
-              <p className="text-soft">
-                by <UserText text={current.resolvedBy} />
-              </p>
-            )}
             {current.reasons.map((reason) => (
               <UserText key={reason} text={reason} className="text-soft" />
             ))}
@@ -143,7 +132,7 @@ const Decision = ({
         )}
         <p className="text-soft">
           <span className="label">Mode </span>
-          {run.modeName ?? "–"}
+          {run.modeName === undefined ? "–" : modeLabel(run.modeName)}
           <span className="label"> · Policy </span>
           <UserText text={policy.policyVersion} />
         </p>

@@ -105,7 +105,7 @@ interface TrendProps {
 }
 
 const Trend = ({ children, isEmpty, name, none, note, title }: TrendProps) => (
-  <section aria-label={title} className="min-w-0" data-chart={name}>
+  <section aria-label={title} className="min-w-0" data-trend={name}>
     <h3 className="font-medium text-soft">
       {title}
       {note === undefined ? null : <span className="font-normal text-muted"> {note}</span>}

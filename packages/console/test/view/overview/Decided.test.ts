@@ -66,8 +66,8 @@ describe("what was decided", () => {
     assert(flip !== undefined)
     assert.deepInclude(flip, {
       question: "Go?",
-      run: now[2]?.id,
-      earlier: before[2]?.id,
+      run: now[2]?.id ?? "",
+      earlier: before[2]?.id ?? "",
       isNow: { word: "Declined", tone: "bad", share: "2 of 3" },
       was: { word: "Approved", tone: "good", share: "2 of 3" },
       runs: [now[2]?.id ?? "", now[1]?.id ?? ""]

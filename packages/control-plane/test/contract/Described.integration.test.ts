@@ -88,6 +88,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       // What is said about decisions.
       yield* get("/runs/{id}/forecast", "atSeq=1")
       yield* get("/runs/{id}/decision/why")
+      yield* get("/runs/{id}/decision/card")
       yield* post("/runs/{id}/what-if", { policy: { rules: { voting: { algorithm: "unanimous" } } } })
       yield* get("/runs/{id}/divergence", `with=${running}`)
 

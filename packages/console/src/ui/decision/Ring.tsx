@@ -7,7 +7,7 @@ import {
   type SeatShape,
   seatText
 } from "@runplane/domain"
-import { type KeyboardEvent, memo, useMemo } from "react"
+import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from "react"
 import { voteFill } from "../../view/decision/VerdictTone.ts"
 import type { Tone } from "../../view/format/Status.ts"
 
@@ -37,9 +37,24 @@ export const Ring = memo(function Ring({ card, changed, isGrey = false, label, o
       }),
     [ring, hasVotes, verdict === undefined, voted, participants, quorum?.need]
   )
-  const press = onPress !== undefined && ring.seats.length <= MOST_PRESSED ? onPress : undefined
+  const canPress = onPress !== undefined && ring.seats.length <= MOST_PRESSED
+  const pressed = useRef<string>(undefined)
+  const svg = useRef<SVGSVGElement>(null)
+  const press = canPress
+    ? (seat: CardSeat) => {
+        pressed.current = seat.participantId
+        onPress(seat)
+      }
+    : undefined
+  // A seat that moves to another side is moved in the document, which drops its focus.
+  useLayoutEffect(() => {
+    if (pressed.current === undefined || document.activeElement !== document.body) return
+    const seat = svg.current?.querySelector<SVGGElement>(`[data-seat="${CSS.escape(pressed.current)}"]`)
+    seat?.focus({ preventScroll: true })
+  }, [ring])
   return (
     <svg
+      ref={svg}
       viewBox={`0 ${tick === undefined ? 8 : -8} ${RING_SIZE.width} ${RING_SIZE.height}`}
       className={`block w-full overflow-visible ${isGrey ? "opacity-60 grayscale" : ""}`}
       role={press === undefined ? "img" : "group"}
@@ -171,7 +186,7 @@ const Seat = ({ hasVotes, isChanged, onPress, shape }: SeatProps) => {
           }
         }
   return (
-    <g className={`ring-seat ${onPress === undefined ? "" : "cursor-pointer"}`} {...button}>
+    <g className={onPress === undefined ? "" : "cursor-pointer"} data-seat={seat.participantId} {...button}>
       <title>{text}</title>
       {path === undefined ? null : <path d={path} className={`${look} ${stroke}`} data-vote={vote} />}
       {dot === undefined ? null : (

@@ -66,7 +66,13 @@ export default function RunsPage() {
   const height = isPhone ? PHONE_HEIGHT : HEIGHTS[filters.density]
   const rows = useRef<RowListHandle>(null)
   const [marks, setMarks] = useState<MarksOfRuns>()
-  const columns = useMemo(() => columnsOf(filters.columns, marks), [filters.columns, marks])
+  const all = useMemo(() => columnsOf(filters.columns, marks), [filters.columns, marks])
+  // Beside a preview the list is as narrow as on a small screen.
+  const isBeside = isWide && filters.peek !== "" && filters.columns.length === 0
+  const columns = useMemo(
+    () => (isBeside ? all.filter(({ from }) => from === undefined || from === "md") : all),
+    [all, isBeside]
+  )
   const markNames = useMemo(() => filters.columns.flatMap((id) => markNameOf(id) ?? []), [filters.columns])
   const ids = useMemo(() => runs.map(({ id }) => id), [runs])
   const selected = useMemo(

@@ -75,6 +75,21 @@ export const Ring = memo(function Ring({ card, changed, isGrey = false, label, o
           onPress={press}
         />
       ))}
+      {/* Beside the buttons, whose names are sentences. */}
+      <g aria-hidden className="pointer-events-none text-[11px] font-semibold" textAnchor="middle">
+        {seats.map(({ label, seat: { participantId, vote } }) =>
+          label === undefined ? null : (
+            <text
+              key={participantId}
+              x={label.x}
+              y={label.y + 4}
+              className={vote === "for" || vote === "against" ? "fill-panel" : "fill-text"}
+            >
+              {label.text}
+            </text>
+          )
+        )}
+      </g>
       {turnout === undefined ? null : (
         <g aria-hidden>
           <path d={turnout.whole} className="fill-line" />
@@ -161,7 +176,7 @@ interface SeatProps {
 const OPINION_STROKES = { for: "stroke-good", against: "stroke-bad", unsure: "stroke-muted" } as const
 
 const Seat = ({ hasVotes, isChanged, onPress, shape }: SeatProps) => {
-  const { bolt, confidence, dot, label, path, pivotal, seat } = shape
+  const { bolt, confidence, dot, path, pivotal, seat } = shape
   const { opinion, vote } = seat
   const text = seatText(seat, hasVotes)
   // A vote is filled; a mere opinion has an outline.
@@ -202,19 +217,6 @@ const Seat = ({ hasVotes, isChanged, onPress, shape }: SeatProps) => {
           d={`M${bolt.x + 2} ${bolt.y - 10}l-7.5 11.5h5.5l-2 8.5l7.5-11.5h-5.5z`}
           className={vote === "for" || vote === "against" ? "fill-panel" : "fill-text"}
         />
-      )}
-      {label === undefined ? null : (
-        <text
-          aria-hidden
-          x={label.x}
-          y={label.y + 4}
-          textAnchor="middle"
-          className={`pointer-events-none text-[11px] font-semibold ${
-            vote === "for" || vote === "against" ? "fill-panel" : "fill-text"
-          }`}
-        >
-          {label.text}
-        </text>
       )}
     </g>
   )

@@ -19,11 +19,13 @@ const followForever = Effect.gen(function* () {
   const makeRows = yield* makeDecisionRows
   const step = Effect.gen(function* () {
     const followed = yield* follow
+    // The rows of new runs do not wait for the log of earlier releases.
+    if (followed?.isEnd === false) return { isEnd: false, lag: undefined }
     const begin = yield* Clock.currentTimeMillis
     const made = yield* makeRows
     const took = (yield* Clock.currentTimeMillis) - begin
     if (made.runs > 0) yield* Effect.sleep(Math.min(took * PAUSE_SHARE, LONGEST_PAUSE_MS))
-    return { isEnd: followed?.isEnd === true && made.isEnd, lag: undefined }
+    return { isEnd: followed !== undefined && made.isEnd, lag: undefined }
   })
   yield* consume({
     ...{ name: "decisions", step, limitMs: LIMIT_MS },

@@ -3,8 +3,8 @@ import { activePolicy, type DecisionFacts, type Deliberation, decisionFacts, FAC
 import * as Effect from "effect/Effect"
 import { type BacktestRun, BacktestRuns, groupsOf } from "../../queries/decisions/BacktestRuns.ts"
 
-/** Runs of one step. */
-const STEP_RUNS = 500
+/** Runs of one step: the latest ones, and those that have waited longest. */
+const STEP_RUNS = 250
 /** Events from which on a run is long: one step reads one of these, after all others. */
 const LONG_RUN = 2_000
 
@@ -71,16 +71,34 @@ export const makeDecisionRows = Effect.gen(function* () {
     if (made.length > 0) yield* write(made, events)
   })
 
+  /** A run whose record cannot be read waits, so that the others do not. */
+  const postpone = (runId: RunId, defect: unknown) =>
+    Effect.andThen(
+      Effect.logError(`the decision of the run ${runId} cannot be read: ${String(defect)}`),
+      sql`UPDATE run_decision_changes SET due_at = now() + interval '1 hour' WHERE run_id = ${runId}::uuid`
+    )
+
+  const makeEach = (group: ReadonlyArray<RunId>, events: ReadonlyMap<string, number>) =>
+    Effect.catchDefect(makeGroup(group, events), () =>
+      Effect.forEach(
+        group,
+        (runId) => Effect.catchDefect(makeGroup([runId], events), (defect) => postpone(runId, defect)),
+        { discard: true }
+      )
+    )
+
   return Effect.gen(function* () {
     const due = yield* sql<DueRun>`
       SELECT c.run_id::text AS id, h.last_index AS events
-      FROM run_decision_changes c JOIN run_heads h ON h.run_id = c.run_id
-      WHERE c.due_at <= now() ORDER BY c.due_at LIMIT ${STEP_RUNS}`
+      FROM ((SELECT run_id FROM run_decision_changes WHERE due_at <= now() ORDER BY seq DESC LIMIT ${STEP_RUNS})
+            UNION
+            (SELECT run_id FROM run_decision_changes WHERE due_at <= now() ORDER BY due_at LIMIT ${STEP_RUNS})) AS c
+      JOIN run_heads h ON h.run_id = c.run_id`
     const found = due.map(({ events, id }): BacktestRun => ({ runId: RunId.make(id), events }))
     const long = found.filter(({ events }) => events > LONG_RUN)
     const next = [...found.filter(({ events }) => events <= LONG_RUN), ...long.slice(0, 1)]
     const events = new Map<string, number>(next.map((run) => [run.runId, run.events]))
-    for (const group of groupsOf(next)) yield* makeGroup(group, events)
+    for (const group of groupsOf(next)) yield* makeEach(group, events)
     return { runs: next.length, isEnd: due.length < STEP_RUNS && long.length <= 1 } satisfies MadeRows
   })
 })

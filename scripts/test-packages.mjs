@@ -136,8 +136,8 @@ try {
   step("runplane runs list and watch")
   const listed = run(bin, ["runs", "list", "--json"], { cwd: program, env: { ...modern, ...addresses } })
   const { data } = JSON.parse(listed.stdout)
-  const story = run(bin, ["runs", "watch", data[0].id], { cwd: program, env: { ...modern, ...addresses } }).stdout
-  if (!story.includes("commits decision.selected (positive)")) throw new Error(story)
+  const narrative = run(bin, ["runs", "watch", data[0].id], { cwd: program, env: { ...modern, ...addresses } }).stdout
+  if (!narrative.includes("commits decision.selected (positive)")) throw new Error(narrative)
   run(bin, ["runs", "list", "--url", "http://127.0.0.1:1"], { cwd: program, env: modern, expected: 5 })
   say("runplane runs list and watch, installed alone")
 

@@ -141,7 +141,7 @@ const isId = (name: string) => name === "id" || name === "deliveryId"
 const MAX_SHARED_FAILURES = 3
 
 /** Failures whose answers say when to try again. */
-const WITH_RETRY_AFTER = ["TooManyRequests", "DatabaseUnavailable", "IssuerUnavailable", "InboxFull"]
+const WITH_RETRY_AFTER = ["TooManyRequests", "DatabaseUnavailable", "IssuerUnavailable", "SpanInboxFull"]
 
 /** An empty message of protobuf has no bytes. */
 const EMPTY_MESSAGE = { empty: { summary: "An empty message", value: "" } }

@@ -1,7 +1,7 @@
-export { type FoundRun, findArchivedRun, readArchivedEvents } from "./ArchivedRuns.ts"
 export { ArchiveFault, type ArchiveFaultKind } from "./ArchiveFault.ts"
 export { ArchiveStore, type ArchiveTarget } from "./ArchiveStore.ts"
 export { type ArchiveAccess, archiveTarget } from "./ArchiveUrl.ts"
+export { type FoundRun, findColdRun, readColdEvents } from "./ColdRuns.ts"
 export { type CountingFiles, countingFiles, type RefusedFile, refusedText } from "./CountingFiles.ts"
 export { type DayFiles, type EncodedFile, openDayFiles, type SizedEvent } from "./DayFiles.ts"
 export { type EventEncoder, makeEventEncoder } from "./EventEncoder.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ArchiveTarget, openTableFile, readTable, type Wanted } from "@runplane/archive"
-import type { ArchivedEvent, ArchiveRow, ArchiveTable } from "@runplane/domain"
+import type { ArchiveRow, ArchiveTable, ColdEvent } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { parquetMetadata } from "hyparquet"
 import { memoryTarget } from "./support/MemoryTarget.ts"
@@ -59,7 +59,7 @@ describe("a file of events", () => {
     Effect.gen(function* () {
       const rows = Array.from(
         { length: 40 },
-        (_, index): ArchivedEvent =>
+        (_, index): ColdEvent =>
           eventRowOf(index + 1, { run_id: `run-${Math.floor(index / 10)}`, event: noise(index, 200_000) })
       )
       const bytes = fileOf("events", rows, 1_048_576)

@@ -34,7 +34,7 @@ const rows = (day: Day, spread: Spread, costs: CellCosts): ReadonlyArray<readonl
   ["its WAL in its busiest minute", percent(day.busiestWal)],
   ["cores of the largest runtime alone", day.largestRuntime.toFixed(1)],
   [`database of the fullest cell, ${costs.retentionDays} days`, bytes(day.stored)],
-  ["archive of a year", bytes(day.envelopes * EVENTS_OF_ENVELOPE * costs.archivedBytesOfEvent * DAYS_OF_YEAR)],
+  ["archive of a year", bytes(day.envelopes * EVENTS_OF_ENVELOPE * costs.archiveBytesOfEvent * DAYS_OF_YEAR)],
   ["a list of all cells, 99th percentile", `${(1e3 * spread.list99).toFixed(0)} ms`],
   ["runs that cannot be read while a cell is away", percent(spread.unread)],
   [

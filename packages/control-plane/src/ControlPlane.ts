@@ -19,8 +19,8 @@ import * as Log from "./event-log/Log.ts"
 import { layerProjectionSettings } from "./event-log/projection/ProjectionSettings.ts"
 import * as EventNotices from "./event-log/subscribe/EventNotices.ts"
 import { fieldsOf } from "./Feature.ts"
-import { ArchivedLog } from "./features/archive/read/ArchivedLog.ts"
-import * as ArchivedReads from "./features/archive/read/ArchivedReads.ts"
+import { ColdLog } from "./features/archive/read/ColdLog.ts"
+import * as ColdReads from "./features/archive/read/ColdReads.ts"
 import * as ReadOnlyRuns from "./features/archive/read/ReadOnlyRuns.ts"
 import { features } from "./features.ts"
 import * as Server from "./http/Server.ts"
@@ -42,6 +42,7 @@ import { Outbox } from "./platform/outbox/Outbox.ts"
 import { type DatabaseOptions, databaseSettings, layerDatabase } from "./platform/postgres/Database.ts"
 import * as Queries from "./queries/Queries.ts"
 import * as Reactions from "./Reactions.ts"
+import { routes } from "./Routes.ts"
 import * as Tracing from "./reactors/traces/Tracing.ts"
 import * as RunActions from "./runs/RunActions.ts"
 import { checkControlPlaneSettings } from "./SettingsCheck.ts"
@@ -53,14 +54,14 @@ export interface ControlPlaneOptions {
 }
 
 /** The readers of runs, also of those that only the archive has; what the service writes knows the database alone. */
-const reads = ArchivedReads.layer.pipe(Layer.provideMerge(ArchivedLog.layer))
+const reads = ColdReads.layer.pipe(Layer.provideMerge(ColdLog.layer))
 
 /** The whole service without its runtime: each layer knows only the layers below it. */
 export const layerControlPlane = (options: ControlPlaneOptions) =>
-  Server.layer(options.http).pipe(
+  Server.layer(options.http, routes).pipe(
     Layer.provide(reads),
     Layer.merge(Health.layerWatch),
-    Layer.provide(Admin.layer),
+    Layer.provide(Admin.layer.pipe(Layer.provide(Reactions.layerReady))),
     Layer.provide(ReadOnlyRuns.layer.pipe(Layer.provide(reads))),
     Layer.provide([
       Streams.layer.pipe(Layer.provideMerge(Queries.layer), Layer.provide(reads)),

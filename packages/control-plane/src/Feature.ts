@@ -3,6 +3,7 @@ import type * as Layer from "effect/Layer"
 import type { Reactor } from "./event-log/append/Reactors.ts"
 import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
 import type { MarkHook } from "./marks/MarkHooks.ts"
+import type { Ready } from "./platform/http/ReadyParts.ts"
 import type { Expiry } from "./platform/postgres/Expiry.ts"
 import type { RunExtra } from "./platform/postgres/search/RunExtras.ts"
 import type { SearchFields } from "./platform/postgres/search/SearchFields.ts"
@@ -46,6 +47,15 @@ export interface Feature {
   /** Services and loops above the log and the observers. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly layer?: Layer.Layer<never, any, any>
+  /** Its part of the readiness of the service. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly ready?: Effect.Effect<Ready, any, any>
+  /** The handlers of its groups of the API. The server puts the middleware of the contract under them. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly routes?: Layer.Layer<never, any, any>
+  /** Routes and receivers beside the API, on the router of the server. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly rawRoutes?: Layer.Layer<never, any, any>
 }
 
 type FieldOf<F, K extends string> = F extends { readonly [key in K]: infer V } ? V : never

@@ -8,6 +8,7 @@ import { features } from "./features.ts"
 import { MarkHooks } from "./marks/MarkHooks.ts"
 import { markSearchFields } from "./marks/MarkSearchFields.ts"
 import { makeAuditExpiry } from "./platform/audit/AuditExpiry.ts"
+import { ReadyParts } from "./platform/http/ReadyParts.ts"
 import { Metrics } from "./platform/metrics/Metrics.ts"
 import { Expiries } from "./platform/postgres/Expiry.ts"
 import { RunExtras } from "./platform/postgres/search/RunExtras.ts"
@@ -55,6 +56,9 @@ export const layerSearches = Layer.mergeAll(
   EventMeaning.layer(searchFields.flatMap(({ events = [] }) => events)),
   Layer.succeed(RunExtras, fieldsOf(features, "runExtras").flat())
 )
+
+/** What features add to the readiness of the service. Requires the services of their layers. */
+export const layerReady = Layer.effect(ReadyParts, Effect.all(fieldsOf(features, "ready")))
 
 /** What features add to the log, to marks, runs, searches and retention, and the services of their reactors. */
 export const layer = Layer.mergeAll(reactors, layerDeletionHooks, markHooks, claimHooks, admission, layerExpiries).pipe(

@@ -30,6 +30,7 @@ export * from "./card/CardText.ts"
 export { cardVerdict, VERDICTS, VerdictState, verdictWord } from "./card/CardVerdict.ts"
 export { cardInSlices, countsText, decisionCard, type ReasonedCard, reasonedCard } from "./card/DecisionCard.ts"
 export { type RecordSubject, recordSubject, whyHtml, whyMarkdown } from "./card/DecisionPage.ts"
+export { initials } from "./card/Initials.ts"
 export {
   type DecisionFacts,
   decisionFacts,
@@ -41,7 +42,6 @@ export {
 export {
   GLYPH_SIZE,
   glyphPicture,
-  initials,
   RING_SIZE,
   type RingPicture,
   ringPicture,
@@ -103,6 +103,7 @@ export {
   narrativeTime,
   runDuration,
   type SpanTimes,
+  shownBegin,
   spanTimes,
   type TimedRun
 } from "./events/RunTimes.ts"

@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { readByCommandLine } from "./support/CommandLineReads.ts"
+import { checkNarrative } from "./support/Narrative.ts"
 import { checkTraces, tracedTo } from "./support/OneTrace.ts"
 import { descendants } from "./support/Processes.ts"
 import { stopAndCheck } from "./support/StackEnd.ts"
 import { type StackProcess, startStack } from "./support/StackProcess.ts"
-import { checkStory } from "./support/Story.ts"
 
 const AGENTS = 4
 
@@ -37,7 +37,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
           const started = descendants(stack.pid)
           assert.isNotEmpty(started)
           const { stdout } = yield* stopAndCheck(stack, started)
-          checkStory(stdout)
+          checkNarrative(stdout)
           assert.isDefined(stdout.find((line) => line.includes(`/runs/${found}/state`)))
           assert.lengthOf(
             stdout.filter((line) => line.startsWith("  curl ")),

@@ -8,11 +8,11 @@ import { connectSilently, createDatabase, slowness } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { checkNarrative } from "./support/Narrative.ts"
 import { descendants } from "./support/Processes.ts"
 import { STOP_LIMIT_MS, stopAndCheck } from "./support/StackEnd.ts"
 import { startStack } from "./support/StackProcess.ts"
 import { untilGone } from "./support/StackRuns.ts"
-import { checkStory } from "./support/Story.ts"
 
 const AGENTS = 4
 
@@ -67,7 +67,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start, ended in every way
       const { code, stderr, stdout } = yield* stack.ended
       assert.deepStrictEqual(stderr, [])
       assert.strictEqual(code, 0)
-      checkStory(stdout)
+      checkNarrative(stdout)
       assert.isFalse(existsSync(dataDir))
     })
   )

@@ -58,7 +58,7 @@ export const UnreadableBody = failure("UnreadableBody", Errors.BadRequest)
 export const PayloadTooLarge = failure("PayloadTooLarge", Errors.PayloadTooLarge)
 export const UnsupportedMediaType = failure("UnsupportedMediaType", Errors.UnsupportedMediaType)
 export const IngestDisabled = failure("IngestDisabled", Errors.NotFound)
-export const InboxFull = failure("InboxFull", Errors.Unavailable)
+export const SpanInboxFull = failure("SpanInboxFull", Errors.Unavailable)
 export const ObservedOnly = failure("ObservedOnly", Errors.Conflict)
 export const DriftUnavailable = failure("DriftUnavailable", Errors.Unavailable)
 

@@ -45,7 +45,7 @@ export const observedOnly = (id: string, action: string) =>
 export const ingestDisabled = () =>
   controlPlaneError("NOT_FOUND", "this service receives no OpenTelemetry: OTLP_INGEST_ENABLED is not true")
 
-export const inboxFull = () =>
+export const spanInboxFull = () =>
   controlPlaneError("SERVICE_UNAVAILABLE", "too many received spans wait for their runs; send them again later")
 
 export const notRunning = (status: RunStatus) =>

@@ -1,6 +1,6 @@
-import type { ArchivedEvent, ArchivedRun, ArchivedTombstone } from "@runplane/domain"
+import type { ColdEvent, ColdRun, ColdTombstone } from "@runplane/domain"
 
-export const eventRowOf = (seq: number, changes: Partial<ArchivedEvent> = {}): ArchivedEvent => ({
+export const eventRowOf = (seq: number, changes: Partial<ColdEvent> = {}): ColdEvent => ({
   ...{ cell: "main", seq, run_id: `run-${seq % 3}`, index: Math.ceil(seq / 3), ts: 1_764_115_200_000 + seq },
   ...{ type: "message.sent", subject_kind: "message", subject_id: `m${seq}`, source_kind: "runtime" },
   ...{ source_name: "sandbox", sender: null, model: null, provider: null, calls: null, prompt_tokens: null },
@@ -10,7 +10,7 @@ export const eventRowOf = (seq: number, changes: Partial<ArchivedEvent> = {}): A
   ...changes
 })
 
-export const runRowOf = (id: string, version: number, changes: Partial<ArchivedRun> = {}): ArchivedRun => ({
+export const runRowOf = (id: string, version: number, changes: Partial<ColdRun> = {}): ColdRun => ({
   ...{ cell: "main", version, run_id: id, status: "completed", mode: "live", mode_name: "decision" },
   ...{ runtime_kind: "rust", runtime_version: null, session_id: `s-${id}`, trace_id: "t", source_kind: null },
   ...{ source_ref: null, scenario_ref: null, environment: null, policy_version: null, tags: ["a", "b c"] },
@@ -21,6 +21,6 @@ export const runRowOf = (id: string, version: number, changes: Partial<ArchivedR
   ...changes
 })
 
-export const tombstoneRowOf = (id: string, version: number): ArchivedTombstone => ({
+export const tombstoneRowOf = (id: string, version: number): ColdTombstone => ({
   ...{ cell: "main", version, run_id: id, status: "completed", events: 1, deleted_at: 4, deleted_by: "key", seal: null }
 })

@@ -21,7 +21,7 @@ export interface CellCosts {
   /** Bytes of an envelope: WAL, and about as much in tables and indexes. */
   readonly bytesOfEnvelope: number
   /** Bytes of an event in the archive; an envelope makes two events. */
-  readonly archivedBytesOfEvent: number
+  readonly archiveBytesOfEvent: number
   /** A list of runs in one cell at load: median and 99th percentile. Seconds. */
   readonly listMedian: number
   readonly list99: number
@@ -37,7 +37,7 @@ export const MEASURED: CellCosts = {
   cpuOfEnvelope: 0.00112,
   cpuOfBulkEnvelope: 0.00015,
   bytesOfEnvelope: 4_500,
-  archivedBytesOfEvent: 150,
+  archiveBytesOfEvent: 150,
   listMedian: 0.012,
   list99: 0.043
 }

@@ -19,7 +19,7 @@ const SETTLE_MS = 5_000
 /** `OTLP_IDLE_MS` for traces that never end; production waits three minutes. */
 const IDLE_MS = 30_000
 
-/** Settings of the control plane: the load may wait in the inbox as a whole. */
+/** Settings of the control plane: the load may wait in the span inbox as a whole. */
 export const SETTINGS = {
   OTLP_SETTLE_MS: String(SETTLE_MS),
   OTLP_IDLE_MS: String(IDLE_MS),
@@ -73,9 +73,9 @@ const count = (what: "otlp_inbox" | "open") =>
 const until = <E, R>(what: string, condition: Effect.Effect<boolean, E, R>) =>
   within(what, Effect.repeat(condition, { until: (reached) => reached, schedule: Schedule.spaced(POLL) }), TIMEOUT)
 
-const drained = Effect.andThen(
+const processed = Effect.andThen(
   until(
-    "an empty inbox",
+    "an empty span inbox",
     Effect.map(count("otlp_inbox"), (rows) => rows === 0)
   ),
   until(
@@ -90,7 +90,7 @@ const perThousand = (cpuSeconds: number | undefined, spans: number) =>
 const othersOf = ({ foreignCpu, seconds }: Cost) =>
   foreignCpu === undefined ? "" : `; others ${number(foreignCpu / seconds)} CPUs`
 
-/** All at once: what receiving and draining cost. */
+/** All at once: what receiving and processing cost. */
 export const bulk = (spans: number) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -100,7 +100,7 @@ export const bulk = (spans: number) =>
       const begun = yield* nowMs
       const received = yield* measured(Effect.forEach(bodies, send, { concurrency: EXPORTERS, discard: true }))
       const ended = yield* nowMs
-      const drain = yield* measured(drained)
+      const processing = yield* measured(processed)
       const settled = begun + SETTLE_MS
       const seconds = ((yield* nowMs) - Math.max(settled, ended)) / 1_000
       const overlap = ended > settled ? `, ${number((ended - settled) / 1_000)} s of it while receiving` : ""
@@ -108,9 +108,9 @@ export const bulk = (spans: number) =>
         `${number(sent)} spans at once: received ${number(sent / received.cost.seconds)}/s, ` +
         `${perThousand(received.cost.serviceCpu, sent)} of CPU per 1,000 spans, ` +
         `database ${perThousand(received.cost.databaseCpu, sent)}; ` +
-        `drained ${number(sent / (seconds + Math.max(0, ended - settled) / 1_000))}/s${overlap}, ` +
-        `${perThousand(drain.cost.serviceCpu, sent)} of CPU per 1,000 spans, ` +
-        `database ${perThousand(drain.cost.databaseCpu, sent)}${othersOf(drain.cost)}`
+        `processed ${number(sent / (seconds + Math.max(0, ended - settled) / 1_000))}/s${overlap}, ` +
+        `${perThousand(processing.cost.serviceCpu, sent)} of CPU per 1,000 spans, ` +
+        `database ${perThousand(processing.cost.databaseCpu, sent)}${othersOf(processing.cost)}`
       )
     })
   )
@@ -155,7 +155,7 @@ const lateness = ({ max, p50, p99 }: Spread) =>
 export const alone = (seconds: number) =>
   Effect.map(beside(seconds, Effect.void), ({ cost, millis }) => `no spans: ${lateness(millis)}${othersOf(cost)}`)
 
-/** Spans at an even pace: whether the drain keeps up. */
+/** Spans at an even pace: whether the processing keeps up. */
 export const paced = (perSecond: number, seconds: number) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -173,14 +173,14 @@ export const paced = (perSecond: number, seconds: number) =>
         yield* Effect.forEach(bodies, sendAt, { concurrency: EXPORTERS, discard: true })
         const sent = yield* nowMs
         const left = yield* count("otlp_inbox")
-        yield* drained
+        yield* processed
         const ended = yield* nowMs
-        return { left, sent: (sent - begun) / 1_000, drained: (ended - begun - SETTLE_MS) / 1_000 }
+        return { left, sent: (sent - begun) / 1_000, processed: (ended - begun - SETTLE_MS) / 1_000 }
       })
       const { cost, millis, value } = yield* beside(seconds + SETTLE_MS / 1_000, load)
       return (
         `${number(perSecond)} spans/s for ${seconds} s: received in ${number(value.sent)} s, ` +
-        `${number(value.left)} waited then, drained at ${number(spans / value.drained)}/s, ` +
+        `${number(value.left)} waited then, processed at ${number(spans / value.processed)}/s, ` +
         `${perThousand(cost.serviceCpu, spans)} of CPU per 1,000 spans with the observed runs, ` +
         `database ${perThousand(cost.databaseCpu, spans)}; ${lateness(millis)}; ` +
         `peak ${number(cost.peakBytes / BYTES_PER_MIB)} MiB${othersOf(cost)}`
@@ -210,7 +210,7 @@ export const largeBodies = (bodies: number) =>
           return ((yield* nowMs) - begun) / 1_000
         })
       )
-      yield* drained
+      yield* processed
       return (
         `${bodies} bodies of JSON of ${number(bytes / BYTES_PER_MIB)} MiB: received in ${number(value)} s; ` +
         `${lateness(millis)}; peak ${number(cost.peakBytes / BYTES_PER_MIB)} MiB${othersOf(cost)}`
@@ -229,12 +229,12 @@ export const endless = (traces: number) =>
       const bodies = yield* bodiesOf(Math.ceil(traces / load.traces), load)
       yield* Effect.forEach(bodies, send, { concurrency: EXPORTERS, discard: true })
       yield* until(
-        "an empty inbox",
+        "an empty span inbox",
         Effect.map(count("otlp_inbox"), (rows) => rows === 0)
       )
       const open = yield* count("open")
       const meanwhile = yield* service.memory
-      const { cost } = yield* measured(drained)
+      const { cost } = yield* measured(processed)
       const after = yield* service.memory
       const sql = yield* PgClient.PgClient
       const [row] = yield* sql<{ readonly idle: number }>`
@@ -243,7 +243,7 @@ export const endless = (traces: number) =>
       const mib = ({ heapBytes, residentBytes }: { heapBytes: number; residentBytes: number }) =>
         `${number(residentBytes / BYTES_PER_MIB)} (heap ${number(heapBytes / BYTES_PER_MIB)})`
       return (
-        `${number(traces)} traces without a root: ${number(open)} open after the drain; ` +
+        `${number(traces)} traces without a root: ${number(open)} open after the processing; ` +
         `memory before ${mib(before)}, open ${mib(meanwhile)}, ended ${mib(after)} MiB, ` +
         `peak ${number(cost.peakBytes / BYTES_PER_MIB)} MiB; ${number(row?.idle ?? 0)} ended by idleness ` +
         `${number(cost.seconds)} s later, ${perThousand(cost.serviceCpu, traces)} of CPU per 1,000`

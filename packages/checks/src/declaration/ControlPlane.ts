@@ -10,10 +10,10 @@ export const controlPlane: FolderTables = {
   "control-plane": {
     http: {
       meaning: "composition of the handlers, and the files of the console",
-      knows: [...["admin", "features", "streams", "queries", "runs", "marks", "reactors"], ...LOG_AND_OBSERVERS]
+      knows: [...["admin", "streams", "queries", "runs", "marks", "reactors"], ...LOG_AND_OBSERVERS]
     },
     admin: {
-      meaning: "health, drift, retention, policies, batches, processes, audit",
+      meaning: "health, drift, retention, policies, batches, processes, audit, counts of requests",
       knows: [...["features", "streams", "queries", "runs", "marks", "reactors"], ...LOG_AND_OBSERVERS],
       tables: ["processes", "request_budgets"]
     },

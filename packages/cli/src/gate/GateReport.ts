@@ -15,8 +15,8 @@ import {
   worstOf
 } from "@runplane/domain"
 import { EXIT_CODES, type ExitCode } from "../CliFailure.ts"
+import type { Style } from "../narrative/Narrative.ts"
 import { plainText } from "../narrative/PlainText.ts"
-import type { Style } from "../narrative/Story.ts"
 import { type CaseOutcome, type GateProgress, outcomesOf, resultOf } from "./GateRunner.ts"
 import { distributionLines } from "./StabilityLines.ts"
 

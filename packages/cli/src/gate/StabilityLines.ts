@@ -1,7 +1,7 @@
 import type { StabilityAnswer, StabilityGroup } from "@runplane/api"
 import { type FlipCause, outcomeText, type Stability, usdText } from "@runplane/domain"
+import type { Style } from "../narrative/Narrative.ts"
 import { plainText } from "../narrative/PlainText.ts"
-import type { Style } from "../narrative/Story.ts"
 
 /** Characters of a whole bar. */
 const BAR = 20

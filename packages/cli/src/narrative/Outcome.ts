@@ -23,25 +23,25 @@ export const isDecided = ({ decision, run }: RunState): boolean =>
 export const describeOutcome = (
   state: RunState,
   metrics: RunMetrics,
-  story: NarrativeFacts
+  narrative: NarrativeFacts
 ): ReadonlyArray<readonly [string, string]> => {
   const { decision, llm, policy } = state
   const { current } = decision
   return [
     ["Decision", current?.finalized ? decided(current) : `none, the run is ${state.run.status}`],
     // The reason of a contribution is not that of a decision, and does not say why there is none.
-    ...pair("Because", current?.finalized === true ? statedReason(current.reasons) : story.error),
+    ...pair("Because", current?.finalized === true ? statedReason(current.reasons) : narrative.error),
     [
       "Votes",
       `${votes(current, "allow")} for, ${votes(current, "deny")} against; quorum ${policy.quorumStatus ?? "pending"}`
     ],
-    ...pair("Why", story.why?.summary),
-    ...pair("Settled", turningPoint(story)),
+    ...pair("Why", narrative.why?.summary),
+    ...pair("Settled", turningPoint(narrative)),
     [
       "Tokens",
       `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${costText(metrics.estimatedCostUsd, metrics.guessedCostUsd)}${lacking(metrics)}`
     ],
-    ["Events", `${amount(story.events)} in ${seconds(story.durationMs)} s`]
+    ["Events", `${amount(narrative.events)} in ${seconds(narrative.durationMs)} s`]
   ]
 }
 

@@ -8,11 +8,11 @@ export interface RunOutcome {
   readonly run: Run
   readonly state: RunState
   readonly metrics: RunMetrics
-  readonly story: NarrativeFacts
+  readonly narrative: NarrativeFacts
 }
 
 /**
- * Reads what is shown of a run: the same for every command. Its story ends with the run, so events that agents send
+ * Reads what is shown of a run: the same for every command. Its narrative ends with the run, so events that agents send
  * later are in the log and are not counted here.
  */
 export const readOutcome = Effect.fnUntraced(function* (api: ControlPlaneCalls, id: string) {
@@ -22,14 +22,14 @@ export const readOutcome = Effect.fnUntraced(function* (api: ControlPlaneCalls, 
   const metrics = yield* api.runs.metrics({ params })
   const answer = isDecided(state) ? yield* api.decisions.why({ params }) : ""
   const until = run.endedAt ?? metrics.lastEventAt ?? run.createdAt
-  const story: NarrativeFacts = {
+  const narrative: NarrativeFacts = {
     begin: narrativeBegin(run),
     events: (isTerminal(run.status) ? yield* indexOfEnd(api, id) : undefined) ?? metrics.eventCount,
     durationMs: narrativeTime(narrativeBegin(run), until),
     error: run.errorMessage,
     why: typeof answer === "string" ? undefined : answer
   }
-  return { run, state, metrics, story } satisfies RunOutcome
+  return { run, state, metrics, narrative } satisfies RunOutcome
 })
 
 const ENDS = ["run.completed", "run.failed", "run.cancelled"]

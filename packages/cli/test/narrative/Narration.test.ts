@@ -10,8 +10,8 @@ import {
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestConsole from "effect/testing/TestConsole"
+import { lineOf, makeEventPrinter, styleFor } from "../../src/narrative/Narrative.ts"
 import { plainText } from "../../src/narrative/PlainText.ts"
-import { lineOf, makeEventPrinter, styleFor } from "../../src/narrative/Story.ts"
 
 const runId = Schema.decodeUnknownSync(RunId)("3fa85f64-5717-4562-b3fc-2c963f66afa6")
 
@@ -37,7 +37,7 @@ const receipt = (report: JsonObject) => ({
   receipt: report
 })
 
-describe("the story of a run", () => {
+describe("the narrative of a run", () => {
   it.each([
     ["run.created", {}, "run is created, waiting for its session"],
     [
@@ -199,7 +199,7 @@ describe("the story of a run", () => {
 })
 
 // docs/reference/cli.md#story
-describe("the times of a story", () => {
+describe("the times of a narrative", () => {
   const at = (ms: number) => new Date(Date.parse("2026-07-01T10:00:00.000Z") + ms).toISOString()
   const opened = { initiator: "lead", participants: ["lead"], policyVersion: "p" }
   const events = [

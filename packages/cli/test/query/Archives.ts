@@ -3,19 +3,19 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ArchiveTarget, fileTarget, openTableFile } from "@runplane/archive"
 import {
-  type ArchivedEvent,
-  type ArchivedRun,
-  type ArchivedTombstone,
   type ArchiveRow,
   type ArchiveTable,
-  archivePath
+  archivePath,
+  type ColdEvent,
+  type ColdRun,
+  type ColdTombstone
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 
 /** 2026-11-26T00:00:00.000Z */
 export const DAY = Date.UTC(2026, 10, 26)
 
-export const eventRowOf = (seq: number, changes: Partial<ArchivedEvent> = {}): ArchivedEvent => ({
+export const eventRowOf = (seq: number, changes: Partial<ColdEvent> = {}): ColdEvent => ({
   ...{ cell: "main", seq, run_id: "run-1", index: seq, ts: DAY + seq, type: "message.sent", subject_kind: null },
   ...{ subject_id: null, source_kind: null, source_name: null, sender: null, model: null, provider: null },
   ...{ calls: null, prompt_tokens: null, completion_tokens: null, total_tokens: null, cost_usd: null },
@@ -23,7 +23,7 @@ export const eventRowOf = (seq: number, changes: Partial<ArchivedEvent> = {}): A
   ...changes
 })
 
-export const runRowOf = (id: string, version: number, changes: Partial<ArchivedRun> = {}): ArchivedRun => ({
+export const runRowOf = (id: string, version: number, changes: Partial<ColdRun> = {}): ColdRun => ({
   ...{ cell: "main", version, run_id: id, status: "completed", mode: "live", mode_name: "m", runtime_kind: "rust" },
   ...{ runtime_version: null, session_id: id, trace_id: "t", source_kind: null, source_ref: null },
   ...{ scenario_ref: null, environment: null, policy_version: null, tags: [], error_code: null, error_message: null },
@@ -34,7 +34,7 @@ export const runRowOf = (id: string, version: number, changes: Partial<ArchivedR
   ...changes
 })
 
-export const tombstoneOf = (id: string, version: number): ArchivedTombstone => ({
+export const tombstoneOf = (id: string, version: number): ColdTombstone => ({
   ...{ cell: "main", version, run_id: id, status: "completed", events: 1, deleted_at: DAY, deleted_by: "key" },
   seal: null
 })

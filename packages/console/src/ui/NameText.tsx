@@ -6,9 +6,10 @@ export const NameText = ({ className = "", text }: { readonly text: string; read
   const [start, end] = nameParts(text)
   if (end === "") return <UserText text={text} className={`truncate ${className}`} />
   return (
-    <span className={`flex min-w-0 ${className}`} title={text}>
-      <UserText text={start} className="min-w-0 truncate" />
-      <UserText text={end} className="shrink-0 whitespace-pre" />
-    </span>
+    // One isolated text in its own direction, so that the parts of a right-to-left name are in its order.
+    <bdi dir="auto" className={`flex min-w-0 ${className}`} title={text}>
+      <span className="min-w-0 overflow-hidden text-ellipsis whitespace-pre">{start}</span>
+      <span className="shrink-0 whitespace-pre">{end}</span>
+    </bdi>
   )
 }

@@ -1,4 +1,4 @@
-import { firstGraphemes, type RunStatus } from "@runplane/domain"
+import { initials, type RunStatus } from "@runplane/domain"
 import {
   Ban,
   Check,
@@ -132,16 +132,6 @@ const HUES = 8
 
 /** The colour of a participant by its index in the run: the same in every view. */
 export const hue = (index: number): string => `var(--p-${((index % HUES) + HUES) % HUES})`
-
-/** The first letters of a name's words. */
-export const initials = (name: string): string =>
-  name
-    .replace(/^[a-z]+:\/\//i, "")
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== "")
-    .slice(0, 2)
-    .map((word) => firstGraphemes(word, 1).toUpperCase())
-    .join("") || "?"
 
 export const Avatar = ({
   name,

@@ -80,6 +80,18 @@ export const useWidth = (element: RefObject<HTMLElement | null>): number => {
   return width
 }
 
+/** The height of an element, CSS pixels; 0 until it is measured. */
+export const useHeight = (element: RefObject<HTMLElement | null>): number => {
+  const [height, setHeight] = useState(0)
+  useEffect(() => {
+    if (element.current === null) return
+    const observer = new ResizeObserver(([entry]) => setHeight(Math.floor(entry?.contentRect.height ?? 0)))
+    observer.observe(element.current)
+    return () => observer.disconnect()
+  }, [element])
+  return height
+}
+
 /** Title of the browser's tab. */
 export const useTitle = (title: string): void => {
   useEffect(() => {

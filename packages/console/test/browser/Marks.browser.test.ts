@@ -250,8 +250,8 @@ describe("the marks of a run", () => {
       const llmCall = { kind: "llmCall", id: Reflect.get(call, "id") }
       await addMarkOfAnn(first, { target: llmCall, name: "odd", value: false, source: "human" })
       await go(page, `/runs/${first}?event=${vote.index}`)
-      const story = page.getByRole("tabpanel").locator(`[data-index="${vote.index}"]`)
-      await story.locator("[data-mark]").getByText("odd").waitFor()
+      const narrative = page.getByRole("tabpanel").locator(`[data-index="${vote.index}"]`)
+      await narrative.locator("[data-mark]").getByText("odd").waitFor()
       const inspector = page.getByRole("complementary", { name: "Event", exact: true })
       await inspector.getByText('<img src=x onerror="').waitFor()
       await inspector.getByRole("button", { name: "Show all of the comment" }).click()

@@ -84,9 +84,9 @@ export const AdminHttp = HttpApiBuilder.group(
 
     const retention = yield* Effect.orDie(retentionSettings)
     const retentionWaits = Effect.gen(function* () {
-      if (!retention.enabled || !retention.onlyArchived) return null
+      if (!retention.enabled || !retention.onlyFiled) return null
       const cutoff = (yield* Clock.currentTimeMillis) - retention.ttlDays * 24 * MS_PER_HOUR
-      return yield* archiveStatus.unarchivedBefore(isoTime(cutoff))
+      return yield* archiveStatus.unfiledBefore(isoTime(cutoff))
     })
 
     const ingest = Effect.map(receiver.sources, (sources) => ({

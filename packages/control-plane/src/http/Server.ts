@@ -13,7 +13,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
-import { HttpApiBuilder } from "effect/http-api"
+import { HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import { AdminHttp } from "../admin/AdminHttp.ts"
 import { AuditHttp } from "../admin/audit/AuditHttp.ts"
@@ -22,13 +22,9 @@ import { HealthHttp } from "../admin/health/HealthHttp.ts"
 import { RuntimeHttp } from "../admin/health/RuntimeHttp.ts"
 import { layerRequestCounts } from "../admin/limits/RequestCounts.ts"
 import { PoliciesHttp } from "../admin/policies/Policies.ts"
-import { AlertsHttp } from "../features/alerts/Alerts.ts"
-import { layerGrpcReceiver } from "../features/ingest/GrpcReceiver.ts"
-import { IngestHttp, layerExportErrors } from "../features/ingest/IngestHttp.ts"
-import { mcpRoutes } from "../features/mcp/McpHttp.ts"
-import { WebhooksHttp } from "../features/webhooks/Webhooks.ts"
 import { MarksHttp } from "../marks/Marks.ts"
 import { layerRefusedRequests } from "../platform/audit/RefusedRequests.ts"
+import { ListenHost } from "../platform/http/ListenHost.ts"
 import { CompareHttp } from "../queries/compare/RunComparison.ts"
 import { DashboardHttp } from "../queries/dashboard/Dashboard.ts"
 import { DecisionsHttp } from "../queries/decisions/DecisionsHttp.ts"
@@ -68,7 +64,7 @@ const RemovedHttp = HttpApiBuilder.group(
 /** Time for pending answers at shutdown; event streams end at once. */
 const GRACEFUL_SHUTDOWN_MS = 3_000
 
-/** The handlers of all groups. */
+/** The handlers of the groups of the core. */
 const handlers = Layer.mergeAll(
   ControlPlaneEdge.handlers,
   RunsHttp,
@@ -79,7 +75,6 @@ const handlers = Layer.mergeAll(
   ReplayHttp,
   DashboardHttp,
   PoliciesHttp,
-  WebhooksHttp,
   AuditHttp,
   ManagementHttp,
   BatchHttp,
@@ -96,28 +91,47 @@ const handlers = Layer.mergeAll(
   LedgerHttp,
   SealKeysHttp,
   MarksHttp,
-  AlertsHttp,
   RemovedHttp,
-  IngestHttp,
   HealthHttp,
   RuntimeHttp,
   AdminHttp
 )
 
-/** `/docs` and `/docs-json`, in development only (docs/reference/http.md#docs-pages). */
-const routes = Layer.unwrap(
+/** The API, with `/docs` and `/docs-json` in development only (docs/reference/http.md#docs-pages). */
+const contract = Layer.unwrap(
   Effect.gen(function* () {
     const environment = yield* readSetting(ServiceSettings.NODE_ENV)
     if (environment !== "development") return HttpApiBuilder.layer(ControlPlaneApi)
     return Layer.merge(HttpApiBuilder.layer(ControlPlaneApi), layerControlPlaneDocs)
   })
-).pipe(
-  Layer.provide(handlers),
-  Layer.provide(ControlPlaneEdge.layerMiddleware.pipe(Layer.provide([StreamTickets.layerGuard, layerRequestCounts]))),
-  Layer.merge(consoleRoutes),
-  Layer.merge(mcpRoutes),
-  Layer.merge(ControlPlaneEdge.layer.pipe(Layer.provide([layerRefusedRequests, layerExportErrors])))
 )
+
+/** The groups of the API whose handlers are those of features. */
+type FeatureGroups = Exclude<
+  Extract<Layer.Services<typeof contract>, HttpApiGroup.Service<"control-plane", string>>,
+  Layer.Success<typeof handlers>
+>
+
+/** What features serve. */
+export interface FeatureRoutes<E, R, BesideE, BesideR> {
+  /** The handlers of all groups that the core does not have, and what the edge knows of their errors. */
+  readonly api: Layer.Layer<FeatureGroups, E, R>
+  /** Routes and receivers beside the API, on the same router. */
+  readonly beside: Layer.Layer<never, BesideE, BesideR>
+}
+
+const middleware = ControlPlaneEdge.layerMiddleware.pipe(Layer.provide([StreamTickets.layerGuard, layerRequestCounts]))
+
+/** All routes, with the middleware of the contract under the handlers, and the edge around them. */
+const routesOf = <E, R, BesideE, BesideR>({ api, beside }: FeatureRoutes<E, R, BesideE, BesideR>) => {
+  const ofFeatures = Layer.provide(api, middleware)
+  return contract.pipe(
+    Layer.provide([Layer.provide(handlers, middleware), ofFeatures]),
+    Layer.merge(consoleRoutes),
+    Layer.merge(beside),
+    Layer.merge(ControlPlaneEdge.layer.pipe(Layer.provide([layerRefusedRequests, ofFeatures])))
+  )
+}
 
 /**
  * Finalizers run in reverse: layers on the server end before it, so readiness is negative while it still serves, and
@@ -133,13 +147,13 @@ const endStreamsFirst = Layer.effectDiscard(
 )
 
 /**
- * Serves `ControlPlaneApi` on a port. Provides the `HttpServer`, whose address has the port. Fails with `ListenFailed`
- * when the port is unavailable.
+ * Serves `ControlPlaneApi` and the routes of features on a port. Provides the `HttpServer`, whose address has the port.
+ * Fails with `ListenFailed` when the port is unavailable.
  */
-export const layer = (options: ListenOptions) =>
+export const layer = <E, R, BesideE, BesideR>(options: ListenOptions, routes: FeatureRoutes<E, R, BesideE, BesideR>) =>
   endStreamsFirst.pipe(
     Layer.provideMerge(
-      HttpRouter.serve(Layer.merge(routes, layerGrpcReceiver(options.host)), {
+      HttpRouter.serve(routesOf(routes).pipe(Layer.provide(Layer.succeed(ListenHost, options.host))), {
         disableLogger: true,
         disableListenLog: true
       })

@@ -108,7 +108,7 @@ export class MarkWriter extends Context.Service<
         ])
         yield* outbox.enqueue(
           marks.map((mark) => ({
-            lane: chain.runId,
+            runId: chain.runId,
             event: "mark.added",
             payload: JSON.stringify({
               event: "mark.added",
@@ -144,7 +144,7 @@ export class MarkWriter extends Context.Service<
           WHERE id = ${id}::uuid`
         yield* follow(chain.runId, [changeOf(mark, mark.replacedBy === undefined ? -1 : 0)])
         yield* outbox.erase({
-          lane: chain.runId,
+          runId: chain.runId,
           event: "mark.added",
           path: ["data", "mark", "id"],
           id,

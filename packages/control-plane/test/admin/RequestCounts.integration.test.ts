@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import { makeRequestCounts } from "../../src/admin/limits/RequestCounts.ts"
 import * as Server from "../../src/http/Server.ts"
 import { RunDocuments } from "../../src/queries/runs/RunDocuments.ts"
+import { routes } from "../../src/Routes.ts"
 import { baseUrl, layerTestService } from "../support/HttpService.ts"
 
 const settings = {
@@ -22,7 +23,7 @@ const settings = {
 /** Another edge with budgets of its own in front of the same database: what another process is to this one. */
 const secondProcess = Effect.map(
   Layer.build(
-    Layer.fresh(Server.layer({ host: "127.0.0.1", port: 0 })).pipe(
+    Layer.fresh(Server.layer({ host: "127.0.0.1", port: 0 }, routes)).pipe(
       Layer.provide(RunDocuments.layer),
       Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: settings })))
     )

@@ -10,28 +10,25 @@ export const RISK = "agent://risk"
 export const MODE = "macp.mode.decision.v1"
 
 /** The frames of the session of the scripted run, in their order. */
-const story: ReadonlyArray<readonly [messageType: string, sender: string, payload: Readonly<Record<string, unknown>>]> =
-  [
-    ["SessionStart", LEAD, { participants: [LEAD, RISK] }],
-    [
-      "PolicyResolved",
-      LEAD,
-      { policyId: "p.main", policyVersion: "p.main.v1", description: "main", resolvedAt: "now" }
-    ],
-    ["Proposal", LEAD, { proposalId: "p1", option: "go", rationale: "because", confidence: 0.8 }],
-    ["Evaluation", RISK, { proposalId: "p1", recommendation: "APPROVE", confidence: 0.9, reason: "sound" }],
-    ["Vote", RISK, { proposalId: "p1", vote: "APPROVE", reason: "fine" }],
-    ["Note", RISK, { llmCall: { prompt_tokens: 100, completionTokens: 50, model: "vendor1-4o", latencyMs: 12 } }],
-    ["Note", RISK, { metadata: { tokenUsage: { promptTokens: 1_000_000, completionTokens: 0, model: "unheard-of" } } }],
-    ["Progress", RISK, { progress: 0.5, message: "half" }],
-    ["ToolCall", RISK, { toolCallId: "t1", name: "look" }],
-    ["ToolResult", RISK, { toolCallId: "t1", result: 7 }],
-    ["PolicyCommitmentEvaluated", LEAD, { commitmentId: "c1", decision: "allow", reasons: ["quorum met"] }],
-    ["PolicyDenied", LEAD, { commitmentId: "c0", reasons: ["too early"] }],
-    ["Signal", RISK, { signalType: "risk.high", severity: "high", confidence: 0.7 }],
-    ["SignalAck", LEAD, { signalId: "m12" }],
-    ["Commitment", LEAD, { proposalId: "p1", commitmentId: "c1", action: "approve", confidence: 0.9, reason: "agreed" }]
-  ]
+const script: ReadonlyArray<
+  readonly [messageType: string, sender: string, payload: Readonly<Record<string, unknown>>]
+> = [
+  ["SessionStart", LEAD, { participants: [LEAD, RISK] }],
+  ["PolicyResolved", LEAD, { policyId: "p.main", policyVersion: "p.main.v1", description: "main", resolvedAt: "now" }],
+  ["Proposal", LEAD, { proposalId: "p1", option: "go", rationale: "because", confidence: 0.8 }],
+  ["Evaluation", RISK, { proposalId: "p1", recommendation: "APPROVE", confidence: 0.9, reason: "sound" }],
+  ["Vote", RISK, { proposalId: "p1", vote: "APPROVE", reason: "fine" }],
+  ["Note", RISK, { llmCall: { prompt_tokens: 100, completionTokens: 50, model: "vendor1-4o", latencyMs: 12 } }],
+  ["Note", RISK, { metadata: { tokenUsage: { promptTokens: 1_000_000, completionTokens: 0, model: "unheard-of" } } }],
+  ["Progress", RISK, { progress: 0.5, message: "half" }],
+  ["ToolCall", RISK, { toolCallId: "t1", name: "look" }],
+  ["ToolResult", RISK, { toolCallId: "t1", result: 7 }],
+  ["PolicyCommitmentEvaluated", LEAD, { commitmentId: "c1", decision: "allow", reasons: ["quorum met"] }],
+  ["PolicyDenied", LEAD, { commitmentId: "c0", reasons: ["too early"] }],
+  ["Signal", RISK, { signalType: "risk.high", severity: "high", confidence: 0.7 }],
+  ["SignalAck", LEAD, { signalId: "m12" }],
+  ["Commitment", LEAD, { proposalId: "p1", commitmentId: "c1", action: "approve", confidence: 0.9, reason: "agreed" }]
+]
 
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
@@ -73,7 +70,7 @@ const ended = Effect.fnUntraced(function* (how: "RESOLVED" | "EXPIRED" | "CANCEL
 const scripted = Effect.gen(function* () {
   const runId = yield* running()
   const fake = yield* RuntimeFake
-  for (const [index, [messageType, sender, payload]] of story.entries()) {
+  for (const [index, [messageType, sender, payload]] of script.entries()) {
     yield* fake.accept(runId, { messageType, sender, messageId: `m${index}`, payload: bytes(payload) })
   }
   // Frames beside the history reach only who listens already.

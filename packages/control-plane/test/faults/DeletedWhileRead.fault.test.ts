@@ -43,10 +43,10 @@ const readAcrossDeletion = Effect.fnUntraced(function* (runId: string, path: str
   const reader = response.body?.getReader()
   yield* Effect.promise(async () => reader?.read())
   assert.strictEqual((yield* call("DELETE", `/runs/${runId}`)).status, 204)
-  const drain = async () => {
+  const readAll = async () => {
     while (!(await reader?.read())?.done);
   }
-  return yield* Effect.exit(Effect.tryPromise(drain))
+  return yield* Effect.exit(Effect.tryPromise(readAll))
 })
 
 layer(layerTestService(), { excludeTestServices: true })("a run that is deleted while it is read", (it) => {

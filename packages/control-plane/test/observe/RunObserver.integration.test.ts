@@ -1,7 +1,4 @@
-import { create, toBinary } from "@bufbuild/protobuf"
 import { assert, layer } from "@effect/vitest"
-import type { RunId } from "@runplane/domain"
-import { DecisionMode, SessionStartPayloadSchema } from "@runplane/runtime"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -11,77 +8,8 @@ import { endRun } from "../support/EndedRuns.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitEvent, awaitStatus, layerTestObservation } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
-import { COMMITMENT } from "../support/ScriptedRuntime.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
-
-const PARTICIPANTS = ["agent://lead", "agent://risk"]
-
-const envelopes = [
-  {
-    messageType: "SessionStart",
-    sender: "agent://lead",
-    payload: toBinary(
-      SessionStartPayloadSchema,
-      create(SessionStartPayloadSchema, { intent: "ship", participants: PARTICIPANTS, ttlMs: 60_000n })
-    )
-  },
-  {
-    messageType: "Proposal",
-    sender: "agent://lead",
-    payload: toBinary(
-      DecisionMode.ProposalPayloadSchema,
-      create(DecisionMode.ProposalPayloadSchema, { proposalId: "p1", option: "ship", rationale: "ready" })
-    )
-  },
-  {
-    messageType: "Vote",
-    sender: "agent://risk",
-    payload: toBinary(
-      DecisionMode.VotePayloadSchema,
-      create(DecisionMode.VotePayloadSchema, { proposalId: "p1", vote: "APPROVE", reason: "fine" })
-    )
-  },
-  {
-    messageType: "Commitment",
-    sender: "agent://lead",
-    payload: COMMITMENT
-  }
-] as const
-
-const openSession = (runId: RunId) =>
-  RuntimeFake.use((fake) =>
-    fake.openSession({ sessionId: runId, participants: PARTICIPANTS, initiator: "agent://lead" })
-  )
-
-const accept = (runId: RunId, from = 0, to: number = envelopes.length) =>
-  Effect.forEach(envelopes.slice(from, to), (envelope) => RuntimeFake.use((fake) => fake.accept(runId, envelope)), {
-    discard: true
-  })
-
-const adoptNew = Effect.gen(function* () {
-  const runId = yield* createRun()
-  yield* (yield* Observers).adopt(runId)
-  return runId
-})
-
-/** A run that is subscribed to its open session. */
-const runningRun = Effect.gen(function* () {
-  const runId = yield* createRun()
-  yield* openSession(runId)
-  yield* (yield* Observers).adopt(runId)
-  yield* awaitStatus(runId, "running")
-  return runId
-})
-
-const typesOf = Effect.fnUntraced(function* (runId: RunId) {
-  return (yield* assertLogIsExact(runId)).decoded.map((event) => event.type)
-})
-
-const messagesOf = Effect.fnUntraced(function* (runId: RunId) {
-  return (yield* assertLogIsExact(runId)).decoded
-    .filter((event) => event.type === "message.received")
-    .map((event) => event.recorded.data["messageId"])
-})
+import { accept, adoptNew, messagesOf, openSession, runningRun, typesOf } from "./ScriptedDecision.ts"
 
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("RunObserver", (it) => {
   it.effect("takes a run from queued to completed with the events in the specified order", () =>
@@ -272,73 +200,6 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       yield* awaitStatus(runId, "completed")
       const types = yield* typesOf(runId)
       assert.isBelow(types.indexOf("decision.finalized"), types.indexOf("run.completed"))
-    }).pipe(Effect.provide(layerTestObservation()))
-  )
-
-  it.effect("loses and repeats nothing when the stream is cut after every single frame", () =>
-    Effect.gen(function* () {
-      const fake = yield* RuntimeFake
-      const runId = yield* createRun()
-      yield* fake.cutAfter({ method: "StreamSession", sessionId: runId, times: 4 }, 1, "ABORTED")
-      yield* openSession(runId)
-      yield* accept(runId)
-      yield* (yield* Observers).adopt(runId)
-      yield* awaitStatus(runId, "running")
-      yield* fake.transition(runId, "RESOLVED")
-      yield* awaitStatus(runId, "completed")
-      assert.deepStrictEqual(yield* messagesOf(runId), ["m1", "m2", "m3", "m4"])
-    }).pipe(Effect.provide(layerTestObservation()))
-  )
-
-  it.effect("announces each reconnection and continues after the stored ordinal", () =>
-    Effect.gen(function* () {
-      const fake = yield* RuntimeFake
-      const runId = yield* runningRun
-      yield* accept(runId, 0, 2)
-      yield* awaitEvent(runId, "proposal.created")
-      yield* fake.cut("StreamSession", { sessionId: runId, reason: "UNAVAILABLE" })
-      yield* fake.awaitOpenStreams("StreamSession", 0, runId)
-      yield* accept(runId, 2)
-      const { decoded } = yield* awaitEvent(runId, "decision.finalized")
-      assert.deepStrictEqual(
-        decoded.filter((event) => event.type === "session.stream.opened").map((event) => event.recorded.data["status"]),
-        ["opened", "reconnecting"]
-      )
-      assert.deepStrictEqual(yield* messagesOf(runId), ["m1", "m2", "m3", "m4"])
-    }).pipe(Effect.provide(layerTestObservation()))
-  )
-
-  it.effect("marks a gap and ends by asking when the history was compacted", () =>
-    Effect.gen(function* () {
-      const fake = yield* RuntimeFake
-      const runId = yield* createRun()
-      yield* openSession(runId)
-      yield* accept(runId)
-      yield* fake.transition(runId, "RESOLVED")
-      yield* fake.compact(runId)
-      yield* (yield* Observers).adopt(runId)
-      yield* awaitStatus(runId, "completed")
-      const { decoded, state } = yield* assertLogIsExact(runId)
-      assert.isTrue(
-        decoded.some((event) => event.type === "session.stream.opened" && event.recorded.data["status"] === "gap")
-      )
-      assert.include(state, `"historyGap":true`)
-    }).pipe(Effect.provide(layerTestObservation()))
-  )
-
-  it.effect("drops frames of other sessions and repeated envelopes", () =>
-    Effect.gen(function* () {
-      const fake = yield* RuntimeFake
-      const runId = yield* runningRun
-      yield* accept(runId, 0, 2)
-      const [first] = (yield* awaitEvent(runId, "proposal.created")).raw
-      assert.isDefined(first)
-      const again = { macpVersion: "1.0", mode: "macp.mode.decision.v1", timestampUnixMs: 0, ...envelopes[1] }
-      yield* fake.deliver(runId, { _tag: "Envelope", envelope: { ...again, messageId: "x", sessionId: "another" } })
-      yield* fake.deliver(runId, { _tag: "Envelope", envelope: { ...again, messageId: "m2", sessionId: runId } })
-      yield* accept(runId, 2)
-      yield* awaitEvent(runId, "decision.finalized")
-      assert.deepStrictEqual(yield* messagesOf(runId), ["m1", "m2", "m3", "m4"])
     }).pipe(Effect.provide(layerTestObservation()))
   )
 

@@ -8,8 +8,8 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Operations from "../../src/admin/Admin.ts"
 import { fieldsOf } from "../../src/Feature.ts"
-import { ArchivedLog } from "../../src/features/archive/read/ArchivedLog.ts"
-import * as ArchivedReads from "../../src/features/archive/read/ArchivedReads.ts"
+import { ColdLog } from "../../src/features/archive/read/ColdLog.ts"
+import * as ColdReads from "../../src/features/archive/read/ColdReads.ts"
 import * as ReadOnlyRuns from "../../src/features/archive/read/ReadOnlyRuns.ts"
 import { features } from "../../src/features.ts"
 import * as Server from "../../src/http/Server.ts"
@@ -26,6 +26,7 @@ import { Metrics } from "../../src/platform/metrics/Metrics.ts"
 import { Outbox } from "../../src/platform/outbox/Outbox.ts"
 import * as Queries from "../../src/queries/Queries.ts"
 import * as Reactions from "../../src/Reactions.ts"
+import { routes } from "../../src/Routes.ts"
 import * as RunActions from "../../src/runs/RunActions.ts"
 import * as Streams from "../../src/streams/Streams.ts"
 import { layerReactingLog, layerTestPrices, testSealKey } from "./ControlPlane.ts"
@@ -41,7 +42,7 @@ export interface TestServiceOptions {
   readonly database?: typeof layerTestDatabase
 }
 
-const reads = ArchivedReads.layer.pipe(Layer.provideMerge(ArchivedLog.layer))
+const reads = ColdReads.layer.pipe(Layer.provideMerge(ColdLog.layer))
 
 /** Longer than any test, in milliseconds. */
 const NO_RECOVERY_MS = 3_600_000
@@ -51,9 +52,9 @@ const NO_RECOVERY_MS = 3_600_000
  * that a test puts into the database stays unobserved: runs are not adopted, unless the test enables recovery.
  */
 export const layerTestService = ({ database, observer, port, settings }: TestServiceOptions = {}) =>
-  Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
+  Server.layer({ host: "127.0.0.1", port: port ?? 0 }, routes).pipe(
     Layer.provide(reads),
-    Layer.provideMerge(Operations.layer),
+    Layer.provideMerge(Operations.layer.pipe(Layer.provideMerge(Reactions.layerReady))),
     Layer.provide(ReadOnlyRuns.layer.pipe(Layer.provide(reads))),
     Layer.provideMerge(
       Layer.mergeAll(

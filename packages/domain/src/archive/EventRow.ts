@@ -1,7 +1,7 @@
 import * as Result from "effect/Result"
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { decodeEventText } from "../events/CanonicalEvent.ts"
-import type { ArchivedEvent } from "./Tables.ts"
+import type { ColdEvent } from "./Tables.ts"
 
 /** An event as the log stores it; `ts` in milliseconds, `text` exactly as it is served. */
 export interface LoggedEvent {
@@ -17,7 +17,7 @@ export interface LoggedEvent {
  * The row of an event. Columns that are derived from the text are null where the text does not have them, or where this
  * version cannot read it: `event` has all of it.
  */
-export const eventRow = (cell: string, { index, runId, seq, text, ts, type }: LoggedEvent): ArchivedEvent => {
+export const eventRow = (cell: string, { index, runId, seq, text, ts, type }: LoggedEvent): ColdEvent => {
   const event = Result.getOrUndefined(decodeEventText(text))
   const call = event?.type === "llm.call.completed" ? event.data : undefined
   const decision = event?.type === "decision.finalized" ? event.data : undefined

@@ -33,7 +33,7 @@ const column = <Type extends ArchiveType>(type: Type) => ({ type, isOptional: fa
 const optional = <Type extends ArchiveType>(type: Type) => ({ type, isOptional: true }) as const
 
 /** An event of the log; never changed once it is written (docs/reference/archive.md#events). */
-export const archivedEvents = {
+export const coldEvents = {
   cell: column("text"),
   seq: column("long"),
   run_id: column("text"),
@@ -58,10 +58,10 @@ export const archivedEvents = {
   positive: optional("flag"),
   event: column("text")
 } as const
-export type ArchivedEvent = RowOf<typeof archivedEvents>
+export type ColdEvent = RowOf<typeof coldEvents>
 
 /** A version of an ended run; the highest `version` of a run counts (docs/reference/archive.md#runs). */
-export const archivedRuns = {
+export const coldRuns = {
   cell: column("text"),
   version: column("long"),
   run_id: column("text"),
@@ -103,10 +103,10 @@ export const archivedRuns = {
   metrics: optional("text"),
   seal: optional("text")
 } as const
-export type ArchivedRun = RowOf<typeof archivedRuns>
+export type ColdRun = RowOf<typeof coldRuns>
 
 /** A version of a mark; the highest `version` of a mark counts (docs/reference/archive.md#marks). */
-export const archivedMarks = {
+export const coldMarks = {
   cell: column("text"),
   version: column("long"),
   mark_id: column("text"),
@@ -132,10 +132,10 @@ export const archivedMarks = {
   deleted_by: optional("text"),
   content_sha256: column("text")
 } as const
-export type ArchivedMark = RowOf<typeof archivedMarks>
+export type ColdMark = RowOf<typeof coldMarks>
 
 /** A run that a caller deleted: readers leave out its rows (docs/reference/archive.md#tombstones). */
-export const archivedTombstones = {
+export const coldTombstones = {
   cell: column("text"),
   version: column("long"),
   run_id: column("text"),
@@ -145,14 +145,14 @@ export const archivedTombstones = {
   deleted_by: column("text"),
   seal: optional("text")
 } as const
-export type ArchivedTombstone = RowOf<typeof archivedTombstones>
+export type ColdTombstone = RowOf<typeof coldTombstones>
 
 /** The tables of an archive; each is a directory of it. */
 export const archiveTables = {
-  events: archivedEvents,
-  runs: archivedRuns,
-  marks: archivedMarks,
-  tombstones: archivedTombstones
+  events: coldEvents,
+  runs: coldRuns,
+  marks: coldMarks,
+  tombstones: coldTombstones
 } as const
 export type ArchiveTable = keyof typeof archiveTables
 export type ArchiveRow<Table extends ArchiveTable> = RowOf<(typeof archiveTables)[Table]>

@@ -61,6 +61,7 @@ export const DecisionCard = Schema.Struct({
   action: optional(Field.text("Action of the commitment", "decision.selected")),
   by: optional(Field.text("Who committed it", "incident-commander")),
   confidence: optional(Field.number("0 to 1, where the commitment states one")),
+  outOfReach: Field.flag("Whether an open run can no longer approve anything"),
   hasVotes: Field.flag("Whether the session has votes; else the seats have roles"),
   weighted: Field.flag("Whether the policy weighs votes"),
   rings: Schema.Array(CardRing).annotate({ description: "A ring a proposal, the committed one first" }),

@@ -53,6 +53,8 @@ const clausesOf = (why: CardAnswers["why"]): ReadonlyArray<Phrase> => {
 /** The quorum of a decision; without a decision, all that the rules miss. */
 const rulesOf = ({ outcome, rules }: CardAnswers["why"]): ReadonlyArray<Phrase> =>
   rules.flatMap(({ rule, satisfied, text }) => {
+    // A veto needs no quorum.
+    if (rule === "voting.quorum" && text.startsWith("not needed")) return []
     if (rule === "voting.quorum") return [own(`${satisfied ? "quorum reached" : "quorum missed"}: ${text}`)]
     return outcome === null && !satisfied ? [own(text)] : []
   })

@@ -19,7 +19,12 @@ const MAX_RINGS = 12
 /** The picture of a run's decision. Its pivotal seats and sentences are those of the answers. */
 export const decisionCard = (run: Deliberation, { sessionRules }: ActivePolicy, answers: CardAnswers): DecisionCard => {
   const card = cardWithoutReasons(run, sessionRules, pivotalOf(run, answers))
-  return { ...card, sentences: cardSentences(card.verdict, answers) }
+  return { ...card, outOfReach: isOutOfReach(answers), sentences: cardSentences(card.verdict, answers) }
+}
+
+const isOutOfReach = ({ forecast, why }: CardAnswers): boolean => {
+  const approvals = forecast?.outcomes.filter(({ outcome }) => outcome === "positive") ?? []
+  return why.outcome === null && approvals.length > 0 && approvals.every(({ status }) => status === "impossible")
 }
 
 /** What the record of a run alone says of its card, without the answers of why. */
@@ -27,7 +32,7 @@ export const cardWithoutReasons = (
   run: Deliberation,
   sessionRules: SessionRules | undefined,
   isPivotal: IsPivotal = () => false
-): Omit<DecisionCard, "sentences"> => {
+): Omit<DecisionCard, "outOfReach" | "sentences"> => {
   const { commitment, mode } = run
   const verdict = cardVerdict(run)
   const votes = votesOf(run, sessionRules)

@@ -1,4 +1,5 @@
 import { arcPath, onRing, type Point, parliament } from "./Geometry.ts"
+import { initials } from "./Initials.ts"
 import type { CardSeat, SeatVote } from "./Seats.ts"
 import { type CardRule, sumsOf, type Tick, tickOf } from "./Ticks.ts"
 
@@ -184,15 +185,6 @@ const groupsOf = <S extends DrawnSeat>(spans: ReadonlyArray<Span<S>>): NonNullab
     path: arcPath(CENTRE, INNER, OUTER, from, to)
   }))
 }
-
-/** Two letters of a name: "impact-analyst" is "IA". */
-export const initials = (name: string): string =>
-  name
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== "")
-    .slice(0, 2)
-    .map((word) => (Array.from(word)[0] ?? "").toUpperCase())
-    .join("")
 
 /** The view box of a glyph. */
 export const GLYPH_SIZE = { width: 34, height: 18 } as const

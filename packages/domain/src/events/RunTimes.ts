@@ -101,6 +101,13 @@ export const narrativeClock = (
 }
 
 /**
+ * The zero of the times that a page shows beside the duration, Unix milliseconds: as `narrativeBegin`, but a posted run
+ * begins with its start, so that no time of it exceeds the duration.
+ */
+export const shownBegin = (run: TimedRun): number =>
+  firstSpan(run) ?? discoveredBefore(run) ?? Date.parse(run.startedAt ?? run.createdAt)
+
+/**
  * How long a run has taken, or takes until `now` (Unix milliseconds): from its start, or from the discovery of its
  * session, in milliseconds; undefined while it is not started, and when `now` is absent while it has not ended.
  */

@@ -6,7 +6,7 @@ import { denialText } from "../run/DenialText.ts"
 import { booleanAt, isJsonObject, textAt } from "../values/JsonReader.ts"
 import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { type Phrase, phrase } from "../values/Phrase.ts"
-import { contributionSentence } from "./Contributions.ts"
+import { messageSentence } from "./MessageSentence.ts"
 import type { Sentence } from "./Sentence.ts"
 
 type Rest = Pick<Sentence, "kind" | "verb"> & Partial<Omit<Sentence, "who" | "by">>
@@ -46,7 +46,7 @@ export const sentenceOf = (event: CanonicalEvent, subject?: string): Sentence | 
       return stream(event)
     case "proposal.created":
     case "proposal.updated":
-      return said(event, contributionSentence(event.data, subject))
+      return said(event, messageSentence(event.data, subject))
     case "signal.emitted":
       return signal(event)
     case "llm.call.completed":

@@ -10,7 +10,7 @@ export const isOfInterest = (meaning: Meaning, message: LoggedMessage | undefine
   meaning.input !== undefined ||
   meaning.output !== undefined ||
   meaning.instructions !== undefined ||
-  meaning.contributions !== undefined ||
+  meaning.statements !== undefined ||
   meaning.evaluations !== undefined
 
 /** The same of a record that is not read yet. */

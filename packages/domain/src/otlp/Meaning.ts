@@ -64,8 +64,8 @@ export interface Failure {
   readonly message?: string
 }
 
-/** A contribution to the decision of the run. */
-export interface Contribution {
+/** A statement on the decision of the run. */
+export interface Statement {
   readonly kind: "proposal" | "vote" | "decision"
   /** Index among the events of the span; 0 for a log record. */
   readonly index: number
@@ -145,7 +145,7 @@ export interface Meaning {
   readonly failure?: Failure
   /** The exception that the span recorded, whatever its status. */
   readonly exception?: Failure
-  readonly contributions?: ReadonlyArray<Contribution>
+  readonly statements?: ReadonlyArray<Statement>
   readonly evaluations?: ReadonlyArray<Evaluation>
   readonly clues: RunClues
   /** Attributes named `gen_ai.*` that no row of the table has. */

@@ -5,7 +5,7 @@ import { isJsonArray, isJsonObject } from "../values/JsonReader.ts"
 import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { isHidden, jsonAt, jsonOf, nameAt, nameOf, numberAt, textsAt, withoutMethod } from "./AttributeValues.ts"
 import type { Meaning, MeaningKind, RunClues, ToolMeaning } from "./Meaning.ts"
-import { contributionsOf, evaluationsOf, spanEvaluation } from "./meaning/Decisions.ts"
+import { evaluationsOf, spanEvaluation, statementsOf } from "./meaning/Decisions.ts"
 import { exceptionOf, statusFailure } from "./meaning/Failures.ts"
 import { detailsOf, firstOf } from "./meaning/Families.ts"
 import type { Kind, Named, Sides } from "./meaning/Family.ts"
@@ -39,8 +39,8 @@ export const meaningOf = (span: Span): Meaning => {
   const stated = statusFailure(span) ?? firstOf(({ failure }) => failure?.(named))
   const failure = outcome?.isRefused === true ? { ...stated, ...outcome.failure } : (stated ?? outcome?.failure)
   const exception = exceptionOf(span)
-  const contributions = span.events.flatMap(({ at, attributes, name }, index) =>
-    contributionsOf(name, { at, index }, attributes, undefined)
+  const statements = span.events.flatMap(({ at, attributes, name }, index) =>
+    statementsOf(name, { at, index }, attributes, undefined)
   )
   const evaluations = [
     ...span.events.flatMap(({ attributes, name }, index) => evaluationsOf(name, index, attributes)),
@@ -49,12 +49,12 @@ export const meaningOf = (span: Span): Meaning => {
   const shared = common(named, kind, sides)
   return {
     ...shared,
-    ...(contributions.length === 0 && evaluations.length === 0 && unreadIn(named, { ...kind, kind: shared.kind })),
+    ...(statements.length === 0 && evaluations.length === 0 && unreadIn(named, { ...kind, kind: shared.kind })),
     ...(tool !== undefined && { tool: { ...tool, ...(outcome?.isRefused === true && { isRefused: true as const }) } }),
     ...texts,
     ...(failure !== undefined && { failure }),
     ...(exception !== undefined && { exception }),
-    ...(contributions.length > 0 && { contributions }),
+    ...(statements.length > 0 && { statements }),
     ...(evaluations.length > 0 && { evaluations })
   }
 }
@@ -63,12 +63,12 @@ export const meaningOf = (span: Span): Meaning => {
 export const meaningOfLog = (log: LogRecord): Meaning => {
   const attributes = withBody(log)
   const named: Named = { name: log.name.slice(0, MAX_SPAN_NAME), attributes, resource: log.resource, isRoot: false }
-  const contributions = contributionsOf(log.name, { at: log.at, index: 0 }, attributes, log.body)
+  const statements = statementsOf(log.name, { at: log.at, index: 0 }, attributes, log.body)
   const evaluations = evaluationsOf(log.name, 0, attributes)
   return {
     ...common(named, { kind: "other" }, undefined),
     ...textsOf(attributes, []),
-    ...(contributions.length > 0 && { contributions }),
+    ...(statements.length > 0 && { statements }),
     ...(evaluations.length > 0 && { evaluations })
   }
 }

@@ -16,7 +16,7 @@ export interface ReceiverOptions {
   readonly sha256: (text: string) => string
 }
 
-/** A span or log record as it may be stored. The door applies it before the inbox. */
+/** A span or log record as it may be stored. The door applies it before the span inbox. */
 export const receivedTelemetry = (options: ReceiverOptions, telemetry: Telemetry): Telemetry => {
   const { redactor } = options
   const read = (attributes: Attributes): Attributes => redacted(redactor, kept(options, attributes))

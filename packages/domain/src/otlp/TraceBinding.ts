@@ -146,8 +146,8 @@ export const bindingOf = (arrivals: ReadonlyArray<Arrival>, now: number, options
 const isOfAgents = ({ telemetry }: Arrival): boolean => {
   if (isOurs(telemetry.attributes) || isOurs(telemetry.resource)) return true
   if (telemetry.kind === "log") return saysSomething(telemetry)
-  const { contributions, evaluations, kind } = meaningOf(telemetry)
-  return (kind !== "other" && kind !== "construction") || contributions !== undefined || evaluations !== undefined
+  const { statements, evaluations, kind } = meaningOf(telemetry)
+  return (kind !== "other" && kind !== "construction") || statements !== undefined || evaluations !== undefined
 }
 
 const isOurs = (attributes: Attributes): boolean => Object.keys(attributes).some((name) => name.startsWith("runplane."))

@@ -49,7 +49,7 @@ export interface TraceFoldStep {
   readonly artifacts: ReadonlyArray<TraceFoldArtifact>
   readonly marks: ReadonlyArray<TraceFoldMark>
   readonly consumed: ReadonlyArray<Consumed>
-  /** Number of arrivals that wait in the state; their rows stay in the inbox. */
+  /** Number of arrivals that wait in the state; their rows stay in the span inbox. */
   readonly waiting: number
   /** When to call again without new telemetry, Unix milliseconds; undefined when nothing is due. */
   readonly nextAt: number | undefined
@@ -79,9 +79,9 @@ export interface StoredTraceFold {
 
 /**
  * The fold of a run from what is stored of it. After a kill, a process resumes the stored nodes and gives all rows
- * that the inbox has of the run to the next step, with the times of their first arrival. The step then decides what the
- * killed process would have decided: the state is the fold of the nodes, and waiting telemetry is only in the inbox.
- * A new run has no nodes, is not created and not ended.
+ * that the span inbox has of the run to the next step, with the times of their first arrival. The step then decides
+ * what the killed process would have decided: the state is the fold of the nodes, and waiting telemetry is only in the
+ * span inbox. A new run has no nodes, is not created and not ended.
  */
 export const resumeTraceFold = ({ isCreated, isEnded, isProvisional, nodes }: StoredTraceFold): TraceFold =>
   stateOf(nodes, isCreated, isEnded, isProvisional)
@@ -89,7 +89,7 @@ export const resumeTraceFold = ({ isCreated, isEnded, isProvisional, nodes }: St
 /**
  * The next step of a fold: new arrivals and the time (Unix milliseconds) in, decided events out. Pure and total. Call
  * it for each drained batch and at `nextAt`. The drain appends `events`, inserts `consumed` into `otlp_seen` and
- * deletes those rows from the inbox in one transaction, and only then keeps `state`.
+ * deletes those rows from the span inbox in one transaction, and only then keeps `state`.
  */
 export const stepTraceFold = (
   state: TraceFold,

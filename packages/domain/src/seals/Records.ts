@@ -151,8 +151,8 @@ export const startRecords = (sha256: Sha256, runId: string) => {
     ]
   }
 
-  const ofSession = (session: Schema.JsonObject | undefined, isArchived: boolean): ReadonlyArray<string> => {
-    if (isArchived && session === undefined) return []
+  const ofSession = (session: Schema.JsonObject | undefined, isCold: boolean): ReadonlyArray<string> => {
+    if (isCold && session === undefined) return []
     if (session === undefined || bound === undefined) {
       return session === bound ? [] : [`the session is ${session === undefined ? "missing" : "of no event"}`]
     }
@@ -176,7 +176,7 @@ export const startRecords = (sha256: Sha256, runId: string) => {
     ]
   }
 
-  const ofArtifacts = (exported: Iterable<Uint8Array>, isArchived: boolean) => {
+  const ofArtifacts = (exported: Iterable<Uint8Array>, isCold: boolean) => {
     const expected = [...artifacts]
     const contradictions: Array<string> = []
     let unhashed = 0
@@ -200,7 +200,7 @@ export const startRecords = (sha256: Sha256, runId: string) => {
         continue
       }
       const inline = spans.get("inline")
-      const isOmitted = isArchived && inline === undefined && artifact["inlineOmitted"] === true
+      const isOmitted = isCold && inline === undefined && artifact["inlineOmitted"] === true
       if (isOmitted) contents += 1
       if (added.receipt !== undefined && !isOmitted) {
         receipt = { recorded: added.receipt, inline: objectAt(artifact, "inline") ?? {}, logged }
@@ -224,13 +224,13 @@ export const startRecords = (sha256: Sha256, runId: string) => {
   /** Compares the records with the events that were taken. */
   const compare = (records: Records): Compared => {
     const run = objectOf(records.run)
-    const isArchived = run !== undefined && textAt(run, "storage") === "archive"
+    const isCold = run !== undefined && textAt(run, "storage") === "archive"
     const session = objectOf(records.session)
-    const compared = ofArtifacts(records.artifacts, isArchived)
+    const compared = ofArtifacts(records.artifacts, isCold)
     const hasEvents = state.timeline.latestIndex > 0
     const hard = [
       ...(run === undefined ? ["the run cannot be read"] : ofRun(run)),
-      ...ofSession(session, isArchived),
+      ...ofSession(session, isCold),
       ...compared.contradictions
     ]
     const folds = [
@@ -242,7 +242,7 @@ export const startRecords = (sha256: Sha256, runId: string) => {
       unhashed: compared.unhashed,
       receipt: compared.receipt,
       lacking: {
-        session: isArchived && session === undefined && bound !== undefined,
+        session: isCold && session === undefined && bound !== undefined,
         contents: compared.contents
       }
     }

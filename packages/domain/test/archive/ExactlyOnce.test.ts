@@ -89,10 +89,10 @@ const checkEnd = (model: ArchiveModel) => {
 
 const play = (
   model: ArchiveModel,
-  story: ReadonlyArray<Happening>,
+  sequence: ReadonlyArray<Happening>,
   leaveOut: ReadonlyArray<Happening["what"]> = []
 ) => {
-  for (const one of story) {
+  for (const one of sequence) {
     if (leaveOut.includes(one.what)) continue
     happen(model, one)
     check(model)
@@ -104,9 +104,9 @@ describe("the archive under crashes, retries and processes that were replaced", 
   it.prop(
     "has each event behind its position exactly once, and after a recovery as the database names its files",
     [happenings],
-    ([story]) => {
+    ([sequence]) => {
       const model = new ArchiveModel(true)
-      play(model, story)
+      play(model, sequence)
       checkEnd(model)
       // Once all days are closed, no row of a deleted run is left.
       model.advance(0)
@@ -145,11 +145,11 @@ describe("the archive under crashes, retries and processes that were replaced", 
   it.prop(
     "needs no lock while no run is deleted: a late writer replaces files by themselves",
     [happenings],
-    ([story]) => {
+    ([sequence]) => {
       const model = new ArchiveModel(false)
       const leaveOut = ["delete", "expire", "midnight"] as const
       model.today = 0
-      play(model, story, leaveOut)
+      play(model, sequence, leaveOut)
       checkEnd(model)
     },
     { arbitrary: { runs: 1_500 }, timeout: 60_000 }

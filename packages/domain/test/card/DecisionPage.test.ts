@@ -13,19 +13,19 @@ const four = { rules: { voting: { algorithm: "majority" } }, participants: ["a",
 
 describe("the printed decision record", () => {
   const hostile = `<script>alert("1")</script> [x](javascript:1)\n# heading`
-  const story = recordOf(opened(four), says("a", "Proposal", { option: hostile }, `p<1>`), [
+  const explained = recordOf(opened(four), says("a", "Proposal", { option: hostile }, `p<1>`), [
     derived("decision.finalized", "Commitment", "<b>lead</b>", { action: "decision.selected", reason: hostile })
   ])
 
   it("is one page in which nothing that was said can become markup", () => {
-    const page = whyHtml(story)
+    const page = whyHtml(explained)
     assert.notMatch(page, /<script|<b>|\bon\w+=/i)
     assert.include(page, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;")
     assert.strictEqual(page.match(/<html/g)?.length, 1)
   })
 
   it("is Markdown in which nothing that was said can become markup", () => {
-    const text = whyMarkdown(story)
+    const text = whyMarkdown(explained)
     assert.notMatch(text, /<|[^\\]\]\(|^# heading/m)
     assert.include(text, "\\[x\\](javascript:1)")
     assert.match(text, /^# Approved: decision\.selected$/m)
@@ -42,7 +42,7 @@ describe("the printed decision record", () => {
     ["2 of 3; at 0.5 (majority): go!", "2 of 3; at 0.5 (majority): go!"],
     ["![x](y) &lt;b&gt; \\", "!\\[x\\](y) &amp;lt;b&amp;gt; \\\\"]
   ])("writes %s so that it reads as it was said", (said, written) => {
-    const summary = { ...story, why: { ...story.why, summary: said } }
+    const summary = { ...explained, why: { ...explained.why, summary: said } }
     assert.strictEqual(whyMarkdown(summary).split("\n")[2], written)
   })
 

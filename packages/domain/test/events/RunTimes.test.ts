@@ -6,6 +6,7 @@ import {
   narrativeClock,
   narrativeTime,
   runDuration,
+  shownBegin,
   spanTimes
 } from "../../src/events/RunTimes.ts"
 import { draft, stored } from "../support/events.ts"
@@ -28,6 +29,13 @@ describe("the times of a run", () => {
     assert.strictEqual(narrativeBegin(posted), Date.parse(at(10)))
     assert.strictEqual(runDuration(posted), 3_500)
     assert.isFalse(isDiscoveredRun(posted))
+  })
+
+  it("of a page begin where the duration does", () => {
+    assert.strictEqual(shownBegin(posted), Date.parse(at(10.5)))
+    assert.strictEqual(Date.parse(posted.endedAt) - shownBegin(posted), runDuration(posted))
+    assert.strictEqual(Date.parse(discovered.endedAt) - shownBegin(discovered), runDuration(discovered))
+    assert.strictEqual(shownBegin({ createdAt: at(10), metadata: {} }), Date.parse(at(10)))
   })
 
   it("begin with the discovery of a session that was there before its run", () => {

@@ -17,7 +17,7 @@ import { arbitraryDrafts } from "../support/arbitraries.ts"
 import { commits, eventsOf, opened, proposes, says, votes } from "../support/deliberations.ts"
 import { derived, draft } from "../support/events.ts"
 
-type Story = ReadonlyArray<EventDraft>
+type History = ReadonlyArray<EventDraft>
 
 const outlineOf = (events: ReadonlyArray<CanonicalEvent>): RunOutline => {
   const reader = outlineReader()
@@ -26,14 +26,14 @@ const outlineOf = (events: ReadonlyArray<CanonicalEvent>): RunOutline => {
 }
 const partingOf = (from: RunOutline, run: RunOutline) => runSliced(partingInSlices(from, run))
 const divergenceCost = (left: RunOutline, right: RunOutline) => runSliced(divergenceCostInSlices(left, right))
-const outline = (...stories: ReadonlyArray<Story>) => outlineOf(eventsOf(...stories))
+const outline = (...histories: ReadonlyArray<History>) => outlineOf(eventsOf(...histories))
 
 const evaluates = (by: string, recommendation: string, confidence = 0.9, reason = "because") =>
   says(by, "Evaluation", { recommendation, confidence, reason })
-const beginning: Story = [...opened(), proposes("a"), evaluates("b", "APPROVE"), evaluates("c", "APPROVE")]
-const approved: Story = [...beginning, votes("b", "APPROVE"), votes("c", "APPROVE"), commits(true)]
-const rejected: Story = [...beginning, votes("b", "REJECT"), votes("c", "APPROVE"), commits(false)]
-const silent: Story = [...beginning, votes("c", "APPROVE"), commits(false)]
+const beginning: History = [...opened(), proposes("a"), evaluates("b", "APPROVE"), evaluates("c", "APPROVE")]
+const approved: History = [...beginning, votes("b", "APPROVE"), votes("c", "APPROVE"), commits(true)]
+const rejected: History = [...beginning, votes("b", "REJECT"), votes("c", "APPROVE"), commits(false)]
+const silent: History = [...beginning, votes("c", "APPROVE"), commits(false)]
 
 describe("the parting of a run", () => {
   it("says who did what, and after which step", () => {
@@ -65,8 +65,8 @@ describe("the parting of a run", () => {
 })
 
 describe("the causes of flips", () => {
-  const runs = (name: string, count: number, story: Story) =>
-    Array.from({ length: count }, (_, nth) => ({ runId: `${name}-${nth}`, outline: outline(story) }))
+  const runs = (name: string, count: number, history: History) =>
+    Array.from({ length: count }, (_, nth) => ({ runId: `${name}-${nth}`, outline: outline(history) }))
 
   it("are counted by participant, type and action, the largest first", () => {
     const other = [...beginning.slice(0, -2), evaluates("b", "APPROVE", 0.9, "other words"), ...rejected.slice(-4)]
@@ -108,9 +108,9 @@ describe("the causes of flips", () => {
 })
 
 describe("a run as a trial", () => {
-  const read = (story: Story, status: "completed" | "failed" | "cancelled" | "running" = "completed") => {
+  const read = (history: History, status: "completed" | "failed" | "cancelled" | "running" = "completed") => {
     const reader = trialReader()
-    for (const event of eventsOf(story)) reader.take(event)
+    for (const event of eventsOf(history)) reader.take(event)
     return reader.read({ runId: "r", status, durationMs: 5 })
   }
 

@@ -125,9 +125,9 @@ describe("the record of a decision", () => {
     assert.deepInclude(current, { action: "decision.rejected", resolvedBy: "b", outcomePositive: false })
     assert.deepStrictEqual([run.commitments, current?.commitments], [2, 2])
     assert.deepStrictEqual(run.spending, [{ participantId: "a", calls: 2, totalTokens: 200, costUsd: 1 }])
-    const story = why(run, activePolicy(run))
-    assert.deepInclude(story.outcome, { action: "decision.rejected", by: "b", commitments: 2 })
-    assert.include(story.notes, "2 commitments are on record; the last one counts")
+    const explained = why(run, activePolicy(run))
+    assert.deepInclude(explained.outcome, { action: "decision.rejected", by: "b", commitments: 2 })
+    assert.include(explained.notes, "2 commitments are on record; the last one counts")
   })
 
   it("says nothing of the number of commitments where there is one", () => {

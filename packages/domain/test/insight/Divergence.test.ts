@@ -4,13 +4,13 @@ import { arbitraryDrafts } from "../support/arbitraries.ts"
 import { commits, eventsOf, opened, proposes, says, votes } from "../support/deliberations.ts"
 import { derived, draft, number, received } from "../support/events.ts"
 
-type Story = ReadonlyArray<EventDraft>
+type History = ReadonlyArray<EventDraft>
 
 const evaluates = (by: string, recommendation: string, confidence: number, about = "p1", reason = "looked at it") =>
   says(by, "Evaluation", { recommendation, confidence, reason }, about)
 
 const beginning = [...opened(), proposes("a")]
-const story: Story = [
+const history: History = [
   ...beginning,
   evaluates("b", "APPROVE", 0.9),
   votes("a", "APPROVE"),
@@ -19,14 +19,14 @@ const story: Story = [
   draft("run.completed", {})
 ]
 
-const without = (types: ReadonlyArray<string>) => (events: Story) =>
+const without = (types: ReadonlyArray<string>) => (events: History) =>
   events.filter(({ data }) => !("messageType" in data && types.includes(data.messageType)))
 
-/** The story with one event in position of another. */
-const changed = (at: number, ...events: Story): Story => [
-  ...story.slice(0, beginning.length + at),
+/** The history with one event in position of another. */
+const changed = (at: number, ...events: History): History => [
+  ...history.slice(0, beginning.length + at),
   ...events,
-  ...story.slice(beginning.length + at + 1)
+  ...history.slice(beginning.length + at + 1)
 ]
 
 const task = [...opened({ mode: "task" }), says("lead", "TaskRequest", { instructions: "x" }, "t1")]
@@ -37,52 +37,52 @@ const offer = (target: string) => [
 const negotiation = [...opened({ mode: "proposal" }), proposes("a")]
 
 /** Two runs, and what a person would call their first difference; null when they say the same. */
-const table: ReadonlyArray<readonly [name: string, left: Story, right: Story, sentence: string | null]> = [
-  ["the same story twice", story, story, null],
+const table: ReadonlyArray<readonly [name: string, left: History, right: History, sentence: string | null]> = [
+  ["the same history twice", history, history, null],
   [
     "one vote turned",
-    story,
+    history,
     changed(2, votes("b", "REJECT")),
     "b voted APPROVE on p1; in the right run b voted REJECT on p1"
   ],
-  ["a vote less", story, changed(2), "only in the left run b voted APPROVE on p1"],
-  ["a vote more", changed(2), story, "only in the right run b voted APPROVE on p1"],
+  ["a vote less", history, changed(2), "only in the left run b voted APPROVE on p1"],
+  ["a vote more", changed(2), history, "only in the right run b voted APPROVE on p1"],
   [
     "votes in another order",
-    story,
-    [...story.slice(0, 4), ...[...story.slice(4, 6)].reverse(), ...story.slice(6)],
+    history,
+    [...history.slice(0, 4), ...[...history.slice(4, 6)].reverse(), ...history.slice(6)],
     null
   ],
-  ["other words for the same", story, changed(0, evaluates("b", "APPROVE", 0.9, "p1", "tested it")), null],
-  ["a confidence that is nearly the same", story, changed(0, evaluates("b", "APPROVE", 0.91)), null],
+  ["other words for the same", history, changed(0, evaluates("b", "APPROVE", 0.9, "p1", "tested it")), null],
+  ["a confidence that is nearly the same", history, changed(0, evaluates("b", "APPROVE", 0.91)), null],
   [
     "another confidence",
-    story,
+    history,
     changed(0, evaluates("b", "APPROVE", 0.4)),
     "b evaluated p1: APPROVE, confidence 0.9; in the right run b evaluated p1: APPROVE, confidence 0.4"
   ],
   [
     "another recommendation",
-    story,
+    history,
     changed(0, evaluates("b", "BLOCK", 0.9)),
     "b evaluated p1: APPROVE, confidence 0.9; in the right run b evaluated p1: BLOCK, confidence 0.9"
   ],
   [
     "an objection that makes a vote change",
-    story,
+    history,
     changed(1, says("c", "Objection", { severity: "critical" }), votes("a", "REJECT")),
     "only in the right run c objected to p1, critical"
   ],
   [
     "one did this, and there something else",
     changed(0, says("b", "Objection", { severity: "low" })),
-    story,
+    history,
     "b objected to p1, low; in the right run b evaluated p1: APPROVE, confidence 0.9"
   ],
   [
     "another proposal",
-    story,
-    [...opened(), says("a", "Proposal", { option: "wait" }), ...story.slice(beginning.length)],
+    history,
+    [...opened(), says("a", "Proposal", { option: "wait" }), ...history.slice(beginning.length)],
     "a proposed p1 (option of p1); in the right run a proposed p1 (wait)"
   ],
   [
@@ -105,25 +105,25 @@ const table: ReadonlyArray<readonly [name: string, left: Story, right: Story, se
   ],
   [
     "another outcome of the same votes",
-    story,
+    history,
     changed(3, commits(false)),
     "lead committed decision.selected; in the right run lead committed decision.rejected"
   ],
   [
     "another committer",
-    story,
+    history,
     changed(3, commits(true, "a")),
     "lead committed decision.selected; in the right run a committed decision.selected"
   ],
   [
     "no commitment, and a run that failed",
-    story,
-    [...story.slice(0, -2), draft("run.failed", { errorCode: "SESSION_EXPIRED" })],
+    history,
+    [...history.slice(0, -2), draft("run.failed", { errorCode: "SESSION_EXPIRED" })],
     "only in the left run lead committed decision.selected"
   ],
   [
     "a refusal of the policy on the way",
-    story,
+    history,
     changed(3, derived("policy.denied", "PolicyDenied", "lead", { reasons: ["too early"] }), commits(true)),
     "only in the right run the policy refused a message of lead"
   ],
@@ -153,19 +153,20 @@ const table: ReadonlyArray<readonly [name: string, left: Story, right: Story, se
   ],
   [
     "signals and usage, which say nothing of the course",
-    story,
-    [...beginning, derived("signal.emitted", "Signal", "a", {}), ...story.slice(3)],
+    history,
+    [...beginning, derived("signal.emitted", "Signal", "a", {}), ...history.slice(3)],
     null
   ],
   [
     "a message of an unknown kind",
-    story,
-    [...beginning, received("ContextUpdate", "c"), ...story.slice(3)],
+    history,
+    [...beginning, received("ContextUpdate", "c"), ...history.slice(3)],
     "only in the right run c sent ContextUpdate"
   ]
 ]
 
-const divergence = (left: Story, right: Story): Divergence | null => firstDivergence(eventsOf(left), eventsOf(right))
+const divergence = (left: History, right: History): Divergence | null =>
+  firstDivergence(eventsOf(left), eventsOf(right))
 
 const MIRRORED = { different: "different", "only-left": "only-right", "only-right": "only-left" } as const
 
@@ -187,7 +188,7 @@ describe("the first divergence", () => {
     const call = (estimatedCostUsd: number) => derived("llm.call.completed", "Signal", "a", { estimatedCostUsd })
     const right = changed(2, votes("b", "REJECT"), call(0.75), call(0.5))
     const found = divergence(
-      [...story.slice(0, 3), call(9), ...story.slice(3)],
+      [...history.slice(0, 3), call(9), ...history.slice(3)],
       [...right.slice(0, 3), call(9), ...right.slice(3).filter(({ type }) => type !== "decision.finalized")]
     )
     assert.deepStrictEqual(found, {
@@ -221,24 +222,24 @@ describe("the first divergence", () => {
   })
 
   it("positions a step that one run lacks behind the last one that both have", () => {
-    const found = divergence(story, changed(2))
+    const found = divergence(history, changed(2))
     assert.deepInclude(found, { kind: "only-left", left: { seq: 60, index: 6 }, right: { seq: 50, index: 5 } })
-    assert.deepInclude(divergence([], story), { kind: "only-right", left: { seq: 0, index: 0 } })
+    assert.deepInclude(divergence([], history), { kind: "only-right", left: { seq: 0, index: 0 } })
   })
 
   it("takes a message for what it means, once", () => {
-    const twice = (events: Story) =>
+    const twice = (events: History) =>
       events.flatMap((event) => {
         const { data } = event
         if (!("messageType" in data) || !("proposalId" in data)) return [event]
         const { messageId, messageType, sender } = data
         return [draft("message.received", { messageType, sender, messageId }), event]
       })
-    assert.isNull(divergence(twice(story), without(["message.received"])(story)))
+    assert.isNull(divergence(twice(history), without(["message.received"])(history)))
   })
 
   it("finds the one vote at the end of long runs", () => {
-    const shared: Story = [
+    const shared: History = [
       ...opened(),
       ...Array.from({ length: 500 }, (_, at) => proposes("a", `p${at}`)),
       ...Array.from({ length: 4_000 }, (_, at) => evaluates("bc"[at % 2] ?? "b", "APPROVE", 0.9, `p${at % 500}`))

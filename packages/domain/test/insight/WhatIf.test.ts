@@ -51,7 +51,7 @@ const policy = (rules: object, mode = "*"): PolicyText => ({
 })
 
 const majority = { voting: { algorithm: "majority" } }
-const story = [
+const history = [
   opened({ rules: majority, participants: ["a", "b", "c"] }),
   proposes("a"),
   votes("a", "APPROVE"),
@@ -62,7 +62,7 @@ const story = [
 
 describe("what if", () => {
   it("another policy had governed the run", () => {
-    const { after, before, changed } = answer({ policy: policy({ voting: { algorithm: "unanimous" } }) }, story)
+    const { after, before, changed } = answer({ policy: policy({ voting: { algorithm: "unanimous" } }) }, history)
     assert.deepStrictEqual(before, { outcome: "positive", allowed: true, reasons: [] })
     assert.deepStrictEqual(after, {
       outcome: "positive",
@@ -73,19 +73,19 @@ describe("what if", () => {
   })
 
   it("a participant had voted otherwise, or had said nothing", () => {
-    assert.isFalse(answer({ votes: [{ participantId: "b", vote: "abstain" }] }, story).changed)
+    assert.isFalse(answer({ votes: [{ participantId: "b", vote: "abstain" }] }, history).changed)
     const two = [
       { participantId: "a", vote: "REJECT" },
       { participantId: "b", vote: "REJECT", proposalId: "p1" }
     ]
-    assert.isTrue(answer({ votes: two }, story).changed)
-    assert.isFalse(answer({ without: ["c"] }, story).changed)
+    assert.isTrue(answer({ votes: two }, history).changed)
+    assert.isFalse(answer({ without: ["c"] }, history).changed)
     // Who proposed takes the proposal along.
-    assert.deepStrictEqual(answer({ without: ["a"] }, story).after.reasons, ["nothing is proposed", "no votes cast"])
+    assert.deepStrictEqual(answer({ without: ["a"] }, history).after.reasons, ["nothing is proposed", "no votes cast"])
   })
 
   it("names whose vote alone turns the verdict, and the fewest that do", () => {
-    const { basis, pivotal, smallestChange } = answer({}, story)
+    const { basis, pivotal, smallestChange } = answer({}, history)
     assert.deepStrictEqual(
       pivotal.map(({ participantId, to }) => [participantId, to]),
       [
@@ -121,15 +121,15 @@ describe("what if", () => {
 
   it("refuses what cannot be asked, and says why", () => {
     assert.strictEqual(
-      whyNot({ votes: [{ participantId: "x", vote: "APPROVE" }] }, story),
+      whyNot({ votes: [{ participantId: "x", vote: "APPROVE" }] }, history),
       "votes.0.participantId: x does not take part"
     )
-    assert.strictEqual(whyNot({ without: ["a", "x"] }, story), "without.1: x does not take part")
-    assert.match(whyNot({ votes: [{ participantId: "a", vote: "YEAH" }] }, story), /votes.0.vote: YEAH is not one of/)
+    assert.strictEqual(whyNot({ without: ["a", "x"] }, history), "without.1: x does not take part")
+    assert.match(whyNot({ votes: [{ participantId: "a", vote: "YEAH" }] }, history), /votes.0.vote: YEAH is not one of/)
     const unknown = { participantId: "a", vote: "APPROVE", proposalId: "p9" }
-    assert.strictEqual(whyNot({ votes: [unknown] }, story), "votes.0.proposalId: p9 is not on record")
-    assert.match(whyNot({ policy: { ...policy({}), rules: "[]" } }, story), /cannot be read/)
-    assert.match(whyNot({ policy: policy({}, "macp.mode.task.v1") }, story), /is for macp.mode.task.v1/)
+    assert.strictEqual(whyNot({ votes: [unknown] }, history), "votes.0.proposalId: p9 is not on record")
+    assert.match(whyNot({ policy: { ...policy({}), rules: "[]" } }, history), /cannot be read/)
+    assert.match(whyNot({ policy: policy({}, "macp.mode.task.v1") }, history), /is for macp.mode.task.v1/)
     const vote = { participantId: "a", vote: "APPROVE" }
     assert.strictEqual(
       whyNot({ votes: [vote] }, opened({ mode: "task" })),
@@ -211,7 +211,7 @@ const leastThatTurns = (
 }
 
 describe("a backtest", () => {
-  const run = recordOf(story)
+  const run = recordOf(history)
   const unanimous = policy({ voting: { algorithm: "unanimous" } })
 
   it("says for each run whether the policy would have decided otherwise", () => {
@@ -232,7 +232,7 @@ describe("a backtest", () => {
 
   it.prop("needs no other events than those that it names", { drafts: arbitraryDrafts }, ({ drafts }) => {
     const half = drafts.length >> 1
-    const events = eventsOf(story.slice(0, 4), drafts.slice(0, half), story.slice(4), drafts.slice(half))
+    const events = eventsOf(history.slice(0, 4), drafts.slice(0, half), history.slice(4), drafts.slice(half))
     const needed = events.filter(
       (event) =>
         event.type !== "unknown" &&

@@ -53,17 +53,17 @@ describe("why", () => {
       draft("run.created", { status: "queued", modeName: modeName("decision") }),
       draft("run.failed", { status: "failed", error: errorText, errorCode: "RUNTIME_TIMEOUT" })
     ]
-    const story = whyOf(...failed(error))
-    assert.strictEqual(story.summary, `nothing is decided; ${error}`)
-    assert.deepStrictEqual(story.missing, [])
-    assert.include(story.notes, error)
-    assert.isFalse(story.notes.some((note) => note.includes("declares the participants")))
+    const explained = whyOf(...failed(error))
+    assert.strictEqual(explained.summary, `nothing is decided; ${error}`)
+    assert.deepStrictEqual(explained.missing, [])
+    assert.include(explained.notes, error)
+    assert.isFalse(explained.notes.some((note) => note.includes("declares the participants")))
     const late = whyOf(...opened(four), ...failed("the runtime does not know the session any more").slice(1))
     assert.notInclude(late.notes, "the runtime does not know the session any more")
   })
 
   it("says who carried the decision, which rules it met by which events, and what each vote was worth", () => {
-    const story = whyOf(
+    const explained = whyOf(
       opened(four),
       proposes("a"),
       says("b", "Evaluation", { recommendation: "APPROVE", confidence: 0.8 }),
@@ -73,8 +73,8 @@ describe("why", () => {
       votes("d", "REJECT"),
       commits(true)
     )
-    assert.strictEqual(story.summary, "carried by 3 of 4; without c it would still stand")
-    assert.deepStrictEqual(story.outcome, {
+    assert.strictEqual(explained.summary, "carried by 3 of 4; without c it would still stand")
+    assert.deepStrictEqual(explained.outcome, {
       action: "decision.selected",
       positive: true,
       by: "lead",
@@ -83,7 +83,7 @@ describe("why", () => {
       proposalId: "p1"
     })
     assert.deepStrictEqual(
-      story.rules.map(({ rule, satisfied, seqs }) => [rule, satisfied, seqs]),
+      explained.rules.map(({ rule, satisfied, seqs }) => [rule, satisfied, seqs]),
       [
         ["mode.proposal", true, [seqOf(4)]],
         ["voting.quorum", true, [6, 7, 8, 9].map(seqOf)],
@@ -91,9 +91,9 @@ describe("why", () => {
         ["commitment.authority", true, [seqOf(10)]]
       ]
     )
-    assert.deepStrictEqual(story.minimalSet, [4, 6].map(seqOf))
+    assert.deepStrictEqual(explained.minimalSet, [4, 6].map(seqOf))
     assert.deepStrictEqual(
-      story.counterfactuals.map(({ participantId, stillAllowed }) => [participantId, stillAllowed]),
+      explained.counterfactuals.map(({ participantId, stillAllowed }) => [participantId, stillAllowed]),
       [
         ["a", true],
         ["b", true],
@@ -101,18 +101,18 @@ describe("why", () => {
         ["d", true]
       ]
     )
-    assert.deepInclude(story.decidedAt, { index: 7, msBeforeCommitment: 3_000 })
+    assert.deepInclude(explained.decidedAt, { index: 7, msBeforeCommitment: 3_000 })
     assert.deepStrictEqual(
-      story.claims.map(({ kind }) => kind),
+      explained.claims.map(({ kind }) => kind),
       ["proposal", "evaluation", "vote", "vote", "vote", "vote", "commitment"]
     )
-    assert.strictEqual(story.claims[1]?.text, "b evaluated p1: APPROVE, confidence 0.8")
+    assert.strictEqual(explained.claims[1]?.text, "b evaluated p1: APPROVE, confidence 0.8")
   })
 
   it("does not call a veto met without a veto", () => {
     const rules = { objection_handling: { critical_severity_vetoes: true } }
-    const story = whyOf(opened({ rules }), proposes("a"), votes("a", "APPROVE"), commits(true))
-    const veto = story.rules.find(({ rule }) => rule === "objection_handling.critical_severity_vetoes")
+    const explained = whyOf(opened({ rules }), proposes("a"), votes("a", "APPROVE"), commits(true))
+    const veto = explained.rules.find(({ rule }) => rule === "objection_handling.critical_severity_vetoes")
     assert.deepInclude(veto, {
       satisfied: true,
       text: "0 critical objections, 1 needed to veto (deny)",
@@ -123,30 +123,30 @@ describe("why", () => {
 
   it("does not say that there was no veto where the outcome follows from one", () => {
     const objections = { critical_severity_vetoes: true, critical_objection_action: "finalize_decline" }
-    const story = whyOf(
+    const explained = whyOf(
       opened({ rules: { objection_handling: objections } }),
       proposes("a"),
       says("b", "Objection", { severity: "critical" }),
       commits(false)
     )
-    const veto = story.rules.find(({ rule }) => rule === "objection_handling.critical_severity_vetoes")
+    const veto = explained.rules.find(({ rule }) => rule === "objection_handling.critical_severity_vetoes")
     const text = "1 critical objection, 1 needed to veto (finalize_decline): the veto declines it"
     assert.deepInclude(veto, { satisfied: true, text })
   })
 
   it("names whose vote it hangs on", () => {
-    const story = whyOf(opened(four), proposes("a"), votes("a", "APPROVE"), votes("d", "REJECT"), commits(true))
+    const explained = whyOf(opened(four), proposes("a"), votes("a", "APPROVE"), votes("d", "REJECT"), commits(true))
     assert.strictEqual(
-      story.summary,
+      explained.summary,
       "a tie, 1 approve, 1 reject, which passes (majority 0.5); 2 of 4 did not vote; without any one of a, d it would not stand"
     )
-    assert.deepStrictEqual(story.counterfactuals[1]?.reasons, [
+    assert.deepStrictEqual(explained.counterfactuals[1]?.reasons, [
       "vote quorum not met: 1 voters of 4 participants (quorum: 2 count)"
     ])
   })
 
   it("names the rule by which an outcome stands when the policy counts no votes", () => {
-    const story = whyOf(
+    const explained = whyOf(
       opened({ rules: { voting: { algorithm: "none" } } }),
       proposes("a"),
       votes("a", "APPROVE"),
@@ -154,32 +154,32 @@ describe("why", () => {
       commits(true)
     )
     assert.strictEqual(
-      story.summary,
+      explained.summary,
       "the policy counts no votes; lead opened the session, and its initiator may commit"
     )
   })
 
   it("knows what a changed vote would have been without its last word", () => {
     const plain = { rules: { voting: { algorithm: "unanimous" } }, participants: ["a"] }
-    const story = whyOf(opened(plain), proposes("a"), votes("a", "REJECT"), votes("a", "APPROVE"), commits(true))
-    assert.strictEqual(story.claims[1]?.kind, "change-of-mind")
-    assert.deepStrictEqual(story.claims[1]?.seqs, [5, 6].map(seqOf))
-    assert.match(story.counterfactuals[0]?.reasons[0] ?? "", /0 approve, 1 reject/)
+    const explained = whyOf(opened(plain), proposes("a"), votes("a", "REJECT"), votes("a", "APPROVE"), commits(true))
+    assert.strictEqual(explained.claims[1]?.kind, "change-of-mind")
+    assert.deepStrictEqual(explained.claims[1]?.seqs, [5, 6].map(seqOf))
+    assert.match(explained.counterfactuals[0]?.reasons[0] ?? "", /0 approve, 1 reject/)
   })
 
   it("says what was missing in a run without decision", () => {
-    const story = whyOf(
+    const explained = whyOf(
       opened(four),
       proposes("a"),
       votes("a", "APPROVE"),
       draft("session.state.changed", { state: "EXPIRED" })
     )
-    assert.isNull(story.outcome)
+    assert.isNull(explained.outcome)
     assert.strictEqual(
-      story.summary,
+      explained.summary,
       "nothing is decided, and the session has expired; for a positive outcome: vote quorum not met: 1 voters of 4 participants (quorum: 2 count)"
     )
-    assert.deepStrictEqual([story.minimalSet, story.counterfactuals], [[], []])
+    assert.deepStrictEqual([explained.minimalSet, explained.counterfactuals], [[], []])
   })
 
   it("says when the rules on record do not explain the decision, and when there are none", () => {
@@ -192,9 +192,9 @@ describe("why", () => {
       proposes("a"),
       [commits(false)]
     )
-    const story = why(unknown, activePolicy(unknown))
-    assert.deepInclude(story, { policySource: "unknown", rules: [], minimalSet: [] })
-    assert.match(story.notes.join(), /policy.gone were not recorded/)
+    const explained = why(unknown, activePolicy(unknown))
+    assert.deepInclude(explained, { policySource: "unknown", rules: [], minimalSet: [] })
+    assert.match(explained.notes.join(), /policy.gone were not recorded/)
     const wordless = derived("decision.finalized", "Commitment", "lead", { action: "step_up" })
     assert.include(whyOf(opened(four), wordless).notes, "the commitment does not say whether it was a yes")
   })
@@ -203,8 +203,8 @@ describe("why", () => {
     const call = derived("llm.call.completed", "Signal", "a", { totalTokens: 100, estimatedCostUsd: 0.5 })
     const missing = derived("llm.call.completed", "Signal", "b", { usage: "missing" })
     const drafts = [opened(four), call, missing, missing, proposes("a")]
-    const story = whyOf(...drafts)
-    assert.deepStrictEqual(story.cost, {
+    const explained = whyOf(...drafts)
+    assert.deepStrictEqual(explained.cost, {
       totalTokens: 100,
       costUsd: 0.5,
       callsWithoutUsage: 2,
@@ -221,8 +221,8 @@ describe("why", () => {
       derived("llm.call.completed", "Signal", sender, { totalTokens: 1, estimatedCostUsd, costBasis })
     const calls = [call("a", 0.1, "fallback"), call("a", 0.2, "fallback"), call("a", 1, "catalogue")]
     const drafts = [opened(four), ...calls, call("b", 2, "override"), proposes("a")]
-    const story = whyOf(...drafts)
-    assert.deepStrictEqual(story.cost, {
+    const explained = whyOf(...drafts)
+    assert.deepStrictEqual(explained.cost, {
       totalTokens: 4,
       costUsd: 3.3,
       guessedCostUsd: 0.3,
@@ -237,13 +237,13 @@ describe("why", () => {
   it("adds up the cost, and keeps refusals of the policy", () => {
     const call = derived("llm.call.completed", "Signal", "a", { totalTokens: 100, estimatedCostUsd: 0.5 })
     const denied = derived("policy.denied", "PolicyDenied", "lead", { reasons: ["too early"] })
-    const story = whyOf(opened(four), call, call, proposes("a"), denied)
-    assert.deepStrictEqual(story.cost, {
+    const explained = whyOf(opened(four), call, call, proposes("a"), denied)
+    assert.deepStrictEqual(explained.cost, {
       totalTokens: 200,
       costUsd: 1,
       byParticipant: [{ participantId: "a", calls: 2, totalTokens: 200, costUsd: 1 }]
     })
-    assert.strictEqual(story.claims.at(-1)?.text, "the policy refused a message of lead: too early")
+    assert.strictEqual(explained.claims.at(-1)?.text, "the policy refused a message of lead: too early")
   })
 
   it("explains the other modes", () => {
@@ -302,9 +302,9 @@ describe("properties of why", () => {
 
   it.prop("is total over any events", { drafts: arbitraryDrafts }, ({ drafts }) => {
     const run = decisionRecord(number(drafts))
-    const story = reasonedCard(run, activePolicy(run))
-    assert.isString(whyHtml(story))
-    assert.isString(whyMarkdown(story))
+    const explained = reasonedCard(run, activePolicy(run))
+    assert.isString(whyHtml(explained))
+    assert.isString(whyMarkdown(explained))
   })
 
   it.prop(
@@ -329,19 +329,19 @@ describe("properties of why", () => {
           acts,
           commitment
         } as const
-        const story = why(run, activePolicyOf("decision", terms))
+        const explained = why(run, activePolicyOf("decision", terms))
         const against = acts.filter(({ severity, vote }) =>
           positive ? vote === "REJECT" || severity === "critical" : vote === "APPROVE"
         )
         const chosen = (seqs: ReadonlyArray<number>) =>
           acts.filter((act) => against.includes(act) || seqs.includes(act.seq))
-        assert.isTrue(allowed(chosen(story.minimalSet), positive))
-        for (const seq of story.minimalSet) {
+        assert.isTrue(allowed(chosen(explained.minimalSet), positive))
+        for (const seq of explained.minimalSet) {
           // A vote on a proposal that is left out counts for nothing, which only the judged record knows.
           if (acts.find((act) => act.seq === seq)?.type === "Proposal") continue
-          assert.isFalse(allowed(chosen(story.minimalSet.filter((one) => one !== seq)), positive))
+          assert.isFalse(allowed(chosen(explained.minimalSet.filter((one) => one !== seq)), positive))
         }
-        for (const { seq, stillAllowed } of story.counterfactuals) {
+        for (const { seq, stillAllowed } of explained.counterfactuals) {
           const rest = acts.filter((act) => act.seq !== seq)
           assert.strictEqual(allowed(rest, positive), stillAllowed)
         }

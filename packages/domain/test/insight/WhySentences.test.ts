@@ -23,13 +23,13 @@ const whyOf = (drafts: Drafts): Why => {
 // docs/reference/decisions.md#tallies
 describe("what a product owner may read aloud", () => {
   it.each(HISTORIES)("$name", ({ drafts, rules = {}, summary, tallies = [], warnings = [] }) => {
-    const story = whyOf(drafts)
-    const texts = Object.fromEntries(story.rules.map(({ rule, text }) => [rule, text]))
+    const explained = whyOf(drafts)
+    const texts = Object.fromEntries(explained.rules.map(({ rule, text }) => [rule, text]))
     const said = {
-      summary: story.summary,
+      summary: explained.summary,
       rules: Object.fromEntries(Object.keys(rules).map((rule) => [rule, texts[rule]])),
-      tallies: (story.tallies ?? []).map(({ text }) => text),
-      warnings: story.warnings
+      tallies: (explained.tallies ?? []).map(({ text }) => text),
+      warnings: explained.warnings
     }
     assert.deepStrictEqual(said, { summary, rules, tallies: [...tallies], warnings })
   })
@@ -58,9 +58,9 @@ describe("the proposal of a commitment", () => {
     ["a decline that names the other option", [go, hold, commitment({ reason: "hold: later" }, false)], undefined],
     ["the only proposal", [go, commitment({})], "p1"]
   ])("is known by %s", (_, drafts, proposalId) => {
-    const story = whyOf([three, ...drafts])
-    assert.strictEqual(story.outcome?.proposalId, proposalId)
-    const committed = story.tallies?.flatMap((tally) => (tally.isCommitted ? [tally.proposalId] : []))
+    const explained = whyOf([three, ...drafts])
+    assert.strictEqual(explained.outcome?.proposalId, proposalId)
+    const committed = explained.tallies?.flatMap((tally) => (tally.isCommitted ? [tally.proposalId] : []))
     assert.deepStrictEqual(committed, proposalId === undefined ? [] : [proposalId])
   })
 })
@@ -82,9 +82,9 @@ describe("a commitment against its voters", () => {
 
   it("is not said of the proposal that they approved, nor of a commitment that names none", () => {
     for (const action of ["hold", "decision.selected"]) {
-      const story = whyOf([three, go, hold, ...rejects, commitment({ action })])
-      assert.deepStrictEqual(story.warnings, [])
-      assert.notProperty(story.outcome, "againstVotes")
+      const explained = whyOf([three, go, hold, ...rejects, commitment({ action })])
+      assert.deepStrictEqual(explained.warnings, [])
+      assert.notProperty(explained.outcome, "againstVotes")
     }
   })
 
@@ -128,50 +128,50 @@ describe("a commitment against its voters", () => {
 
 describe("figures", () => {
   it("count a vote as it was at the commitment, not as it was changed afterwards", () => {
-    const story = whyOf([three, go, votes("a", "APPROVE"), commits(true), votes("a", "REJECT")])
+    const explained = whyOf([three, go, votes("a", "APPROVE"), commits(true), votes("a", "REJECT")])
     assert.deepStrictEqual(
-      story.tallies?.map(({ text }) => text),
+      explained.tallies?.map(({ text }) => text),
       ["1 approve, 0 reject"]
     )
-    assert.match(story.summary, /^carried by 1 vote to 0; 2 of 3 did not vote/)
+    assert.match(explained.summary, /^carried by 1 vote to 0; 2 of 3 did not vote/)
     assert.deepStrictEqual(
-      story.voting?.map(({ notVoted }) => notVoted),
+      explained.voting?.map(({ notVoted }) => notVoted),
       [["b", "c"]]
     )
   })
 
   it("of weights are free of the rounding errors of their sum, and those without a weight count as nothing", () => {
     const weights = { a: 0.1, b: 0.2 }
-    const story = whyOf([
+    const explained = whyOf([
       opened({ rules: { voting: { algorithm: "weighted", weights } }, runtimeVersion: "0.13.0" }),
       go,
       ...["a", "b"].map((by) => votes(by, "APPROVE")),
       votes("c", "REJECT"),
       commits(true)
     ])
-    assert.match(story.summary, /^carried by weight: 0.3 for, 0 against \(2 approve, 1 reject\)/)
+    assert.match(explained.summary, /^carried by weight: 0.3 for, 0 against \(2 approve, 1 reject\)/)
   })
 
   it("are not compared with participants while no event declares them", () => {
     const bound = opened({ rules: { voting: { algorithm: "majority" } } }).filter(
       ({ type }) => type !== "session.bound"
     )
-    const story = whyOf([...bound, proposes(), votes("a", "APPROVE"), votes("b", "APPROVE"), commits(true)])
-    assert.match(story.summary, /^carried by 2 votes to 0; without/)
+    const explained = whyOf([...bound, proposes(), votes("a", "APPROVE"), votes("b", "APPROVE"), commits(true)])
+    assert.match(explained.summary, /^carried by 2 votes to 0; without/)
   })
 
   it("leave out the tallies of early proposals, and say how many", () => {
     const many = Array.from({ length: 30 }, (_, at) => says("a", "Proposal", { option: `o${at}` }, `p${at}`))
-    const story = whyOf([three, ...many, votes("a", "APPROVE", "p0"), commitment({ action: "o0" })])
-    assert.deepStrictEqual(story.tallies?.map(({ proposalId }) => proposalId).slice(0, 2), ["p0", "p10"])
-    assert.include(story.notes, "the tallies of 9 earlier proposals are left out")
+    const explained = whyOf([three, ...many, votes("a", "APPROVE", "p0"), commitment({ action: "o0" })])
+    assert.deepStrictEqual(explained.tallies?.map(({ proposalId }) => proposalId).slice(0, 2), ["p0", "p10"])
+    assert.include(explained.notes, "the tallies of 9 earlier proposals are left out")
   })
 
   it("cite a proposal by its id where its option is long or has lines", () => {
     for (const option of ["x".repeat(61), "go\nCarried by all", ""]) {
-      const story = whyOf([three, says("a", "Proposal", { option }, "p1"), hold, stateChanged("EXPIRED")])
+      const explained = whyOf([three, says("a", "Proposal", { option }, "p1"), hold, stateChanged("EXPIRED")])
       assert.deepStrictEqual(
-        story.tallies?.map(({ text }) => text),
+        explained.tallies?.map(({ text }) => text),
         ["on p1: 0 approve, 0 reject", "on hold: 0 approve, 0 reject"]
       )
     }
@@ -179,14 +179,14 @@ describe("figures", () => {
 
   it("name ten participants at most", () => {
     const participants = Array.from({ length: 30 }, (_, at) => `agent-${at}`)
-    const story = whyOf([
+    const explained = whyOf([
       opened({ rules: { voting: { algorithm: "unanimous" } }, participants }),
       proposes("agent-0"),
       ...participants.map((by) => votes(by, "APPROVE")),
       commits(true)
     ])
     assert.match(
-      story.summary,
+      explained.summary,
       /^carried by 30 of 30; without any one of agent-0, .*agent-9 and 20 more it would not stand$/
     )
   })
@@ -210,11 +210,11 @@ describe("figures", () => {
           acts,
           commitment: { ...at, by: "a", action: "x", ...outcome }
         } as const
-        const story = why(run, activePolicyOf("decision", terms))
-        const headline = /^(carried|rejected) by (\d+) of (\d+)/.exec(story.summary)
+        const explained = why(run, activePolicyOf("decision", terms))
+        const headline = /^(carried|rejected) by (\d+) of (\d+)/.exec(explained.summary)
         if (headline === null) continue
         const [, verb, won, all] = headline
-        const counted = story.counted
+        const counted = explained.counted
         assert.deepInclude(counted, { proposals: 1, abstain: 0, passes: positive })
         assert.notProperty(counted, "weights")
         assert.strictEqual(verb, positive ? "carried" : "rejected")
@@ -222,7 +222,7 @@ describe("figures", () => {
         assert.strictEqual((counted?.approve ?? 0) + (counted?.reject ?? 0), Number(all))
         assert.strictEqual(Number(all), participants.length)
         assert.isAbove(2 * Number(won), Number(all))
-        assert.notProperty(story.outcome, "againstVotes")
+        assert.notProperty(explained.outcome, "againstVotes")
       }
     },
     { arbitrary: { runs: 300 } }

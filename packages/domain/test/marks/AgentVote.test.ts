@@ -21,7 +21,7 @@ const calls = (by: string, estimatedCostUsd: number, costBasis = "catalogue") =>
   })
 
 describe("the vote of an agent", () => {
-  const story = [
+  const history = [
     opened({ rules: majority }),
     proposes("a"),
     votes("a", "APPROVE"),
@@ -31,8 +31,8 @@ describe("the vote of an agent", () => {
   ]
 
   it("supports the outcome or does not, and is against the majority or is not", () => {
-    assert.deepInclude(voteOf("a", ...story), { isForOutcome: true, isAgainstMajority: false })
-    assert.deepInclude(voteOf("c", ...story), { isForOutcome: false, isAgainstMajority: true })
+    assert.deepInclude(voteOf("a", ...history), { isForOutcome: true, isAgainstMajority: false })
+    assert.deepInclude(voteOf("c", ...history), { isForOutcome: false, isAgainstMajority: true })
   })
 
   it("supports a negative outcome by a rejection", () => {
@@ -84,8 +84,8 @@ describe("the vote of an agent", () => {
   })
 
   it("is pivotal when the policy would refuse the outcome with the opposite vote", () => {
-    assert.isTrue(voteOf("a", ...story)?.isPivotal)
-    assert.isFalse(voteOf("c", ...story)?.isPivotal)
+    assert.isTrue(voteOf("a", ...history)?.isPivotal)
+    assert.isFalse(voteOf("c", ...history)?.isPivotal)
     const three = [
       opened({ rules: majority }),
       proposes("a"),
@@ -178,7 +178,7 @@ describe("the vote of an agent", () => {
   )
 
   it("of an unknown policy is compared with the majority", () => {
-    const { run } = governed(...story)
+    const { run } = governed(...history)
     const unknown = activePolicy({ ...run, descriptor: undefined, policyVersion: undefined })
     assert.isTrue(agentVote(run, unknown, "a")?.isPivotal)
   })

@@ -12,7 +12,7 @@ const root = (status: Span["status"], more: Parameters<typeof span>[3] = {}) =>
   span("root", [0, 2 * HOUR], { "runplane.scenario": "refund", "runplane.tags": "vip" }, { status, ...more })
 const failing = root("error", { statusMessage: "boom" })
 
-const typesOf = (requests: ReadonlyArray<Request>, isKilled?: (drain: number) => boolean) => {
+const typesOf = (requests: ReadonlyArray<Request>, isKilled?: (step: number) => boolean) => {
   const fold = runFold(requests, OPTIONS, isKilled)
   return { ...fold, types: fold.events.map(({ type }) => type) }
 }
@@ -22,7 +22,7 @@ describe("a root that comes after the run ended by silence", () => {
 
   it.each([
     ["", () => false],
-    [", killed before each drain", () => true]
+    [", killed before each step", () => true]
   ])("corrects the end%s", (_, isKilled) => {
     const { end, events, facts, state, types } = typesOf(requests, isKilled)
     assert.strictEqual(types.filter((type) => type === "run.completed").length, 1)

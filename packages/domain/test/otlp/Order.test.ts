@@ -113,18 +113,14 @@ const generated = Arbitrary.map(
 
 describe("any order of requests", () => {
   it.prop(
-    "makes the same run of a generated trace, also in slices and when the process is killed before any drain",
+    "makes the same run of a generated trace, also in slices and when the process is killed before any step",
     { telemetry: generated, drawn: scattering, kill: Arbitrary.schema(below(6)) },
     ({ drawn, kill, telemetry }) => {
       const expected = outcomeOf(runFold(together(telemetry)))
       assert.deepStrictEqual(outcomeOf(runFold(scattered(telemetry, drawn))), expected)
-      const killed = runFold(scattered(telemetry, drawn), undefined, (drain) => drain % (kill + 1) === 0)
+      const killed = runFold(scattered(telemetry, drawn), undefined, (step) => step % (kill + 1) === 0)
       assert.deepStrictEqual(outcomeOf(killed), expected)
-      const sliced = runFold(
-        scattered(telemetry, drawn),
-        { ...OPTIONS, maxDecisions: kill + 1 },
-        (drain) => drain === 9
-      )
+      const sliced = runFold(scattered(telemetry, drawn), { ...OPTIONS, maxDecisions: kill + 1 }, (step) => step === 9)
       assert.deepStrictEqual(outcomeOf(sliced), expected)
     },
     { arbitrary: { runs: 300 }, timeout: 60_000 }
@@ -169,7 +165,7 @@ describe("any order of requests", () => {
           for (const { traceIds } of expected.runs) {
             const telemetry = requests.flat().filter(({ traceId }) => traceIds.includes(traceId))
             const whole = outcomeOf(runFold(together(telemetry)))
-            const scatteredRun = runFold(scattered(telemetry, drawn), undefined, (drain) => drain % (kill + 2) === 0)
+            const scatteredRun = runFold(scattered(telemetry, drawn), undefined, (step) => step % (kill + 2) === 0)
             assert.deepStrictEqual(outcomeOf(scatteredRun), whole)
           }
         },

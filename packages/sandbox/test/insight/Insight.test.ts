@@ -49,11 +49,11 @@ const policyText = (policyId: string, mode: string, schemaVersion: number, rules
 /** What the runtime accepted is explained by the record, stands without changes, and stands under its own policy. */
 const explain = (observed: Observed, policy: PolicyText | undefined, name: string): void => {
   const { by, run } = observed.record
-  const story = why(run, by)
-  assert.notInclude(story.notes.join(), "do not allow", name)
-  assert.isAbove(story.minimalSet.length, 0, name)
+  const explained = why(run, by)
+  assert.notInclude(explained.notes.join(), "do not allow", name)
+  assert.isAbove(explained.minimalSet.length, 0, name)
   assert.isTrue(
-    story.rules.every(({ satisfied }) => satisfied),
+    explained.rules.every(({ satisfied }) => satisfied),
     name
   )
   const { after, before, changed } = Result.getOrThrow(whatIf(run, by, {}))

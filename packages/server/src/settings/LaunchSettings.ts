@@ -58,7 +58,7 @@ export const LaunchSettings = settingsOf(
     REGISTER_POLICIES_ON_LAUNCH: row(
       flag,
       true,
-      "Whether those policies, and the alert rules of the packs, are registered at the start, through the control plane."
+      "Whether the control plane gets those policies, at the start and before a launch that needs one, and the alert rules of the packs at the start."
     ),
     SERVICE_ROOT: row(
       path,

@@ -64,16 +64,16 @@ export const readByCommandLine = Effect.fnUntraced(function* (
     assert.strictEqual(json.code, 0, words)
     assert.doesNotThrow(() => JSON.parse(json.stdout.join("\n")), words)
   }
-  const story = (yield* ask("runs", "watch", runId)).stdout.join("\n")
-  assert.include(story, "commits decision.selected (positive)")
-  assert.include(story, "Outcome\n  Decision         decision.selected, positive, by incident-commander")
+  const narrative = (yield* ask("runs", "watch", runId)).stdout.join("\n")
+  assert.include(narrative, "commits decision.selected (positive)")
+  assert.include(narrative, "Outcome\n  Decision         decision.selected, positive, by incident-commander")
   // Lines of a process are kept without the empty ones.
-  const lines = story.split("\n").filter((line) => line !== "")
+  const lines = narrative.split("\n").filter((line) => line !== "")
   const first = printed.indexOf(lines[0] ?? "")
   assert.deepStrictEqual(printed.slice(first, first + lines.length), lines)
   // Both count the events until the end of the run, and the calls.
   const shown = (yield* ask("runs", "show", runId)).stdout.join("\n")
-  assert.strictEqual(shown.slice(shown.indexOf("Outcome")), story.slice(story.indexOf("Outcome")))
+  assert.strictEqual(shown.slice(shown.indexOf("Outcome")), narrative.slice(narrative.indexOf("Outcome")))
   const [scenario] = (yield* ask("scenarios", "list")).stdout.join("\n").split("\n").slice(1)
   assert.match(scenario ?? "", /^[\w-]+\/[\w-]+@\S+ /)
   const events = yield* ask("runs", "watch", runId, "--jsonl")

@@ -70,7 +70,7 @@ export const ProcessReports = Schema.Struct({
   data: Schema.Array(ProcessReport).annotate({ description: "Those that are there, the oldest first" })
 }).annotate({ identifier: "ProcessReports", description: "The processes of the service on one database" })
 
-/** The inbox of telemetry by source (docs/reference/ingest.md#turns). */
+/** The span inbox by source (docs/reference/ingest.md#turns). */
 export const IngestReport = Schema.Struct({
   data: Schema.Array(
     Schema.Struct({
@@ -80,7 +80,7 @@ export const IngestReport = Schema.Struct({
       lagSeconds: Field.number("How long the oldest of them has waited")
     })
   ).annotate({ description: "Sources of which something waits" })
-}).annotate({ identifier: "IngestReport", description: "What waits in the inbox of telemetry, by source" })
+}).annotate({ identifier: "IngestReport", description: "What waits in the span inbox, by source" })
 export type IngestReport = typeof IngestReport.Type
 
 /** The archive of the database (docs/reference/archive.md#operation). */
@@ -205,7 +205,8 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         id: "getIngest",
         access: "viewer",
         summary: "Read what waits of each source of telemetry",
-        description: "The spans and log records in the inbox by source, the source that has waited the longest first."
+        description:
+          "The spans and log records in the span inbox by source, the source that has waited the longest first."
       })
     ),
     HttpApiEndpoint.post("issueToken", "/ingest/tokens", {

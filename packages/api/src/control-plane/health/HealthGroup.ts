@@ -34,7 +34,7 @@ export const IngestHealth = Schema.Struct({
   grpc: Schema.optionalKey(Field.text("Where exports are received by gRPC, or why they are not", "127.0.0.1:4317")),
   received: Field.integer("Spans and log records that this process has received since it started"),
   rejected: Field.integer("Those that it has rejected"),
-  duplicates: Field.integer("Those that the inbox had already")
+  duplicates: Field.integer("Those that the span inbox had already")
 }).annotate({ identifier: "IngestHealth", description: "Telemetry that waits for its runs" })
 export type IngestHealth = typeof IngestHealth.Type
 

@@ -41,7 +41,7 @@ const exportOf = (signal: "traces" | "logs" | "metrics", id: string, summary: st
       Failure.IngestDisabled,
       Failure.PayloadTooLarge,
       Failure.UnsupportedMediaType,
-      Failure.InboxFull
+      Failure.SpanInboxFull
     ]
   }).annotateMerge(operation({ id, access: "ingest", summary, description }))
 

@@ -57,7 +57,9 @@ export const WebhookDelivery = Schema.Struct({
   id: Field.text("Id of the delivery: UUID; sent as webhook-id with every attempt"),
   webhookId: Field.text("The subscription"),
   event: Field.text("The event", "run.completed"),
-  runId: RunId,
+  // Absent for a test, and for an alert without a run.
+  runId: optional(RunId),
+  firingId: optional(Field.text("The firing that an alert event reports")),
   payload: Schema.JsonObject.annotate({
     description: "The body that is sent",
     examples: [

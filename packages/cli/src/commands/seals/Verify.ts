@@ -28,7 +28,7 @@ import {
   UNSIGNED,
   unprovenBy
 } from "./SealKeys.ts"
-import { verifyArchived } from "./VerifyArchived.ts"
+import { verifyCold } from "./VerifyCold.ts"
 
 /** Largest file that is read. Exports of 50,000 events are far below. */
 const MOST_BYTES = 1024 * 1024 * 1024
@@ -70,7 +70,7 @@ export const verify = Command.make(
   ({ allowUnproven, archive, file, keys: source, receiptKeys: receiptSource, seal: kept }) =>
     Effect.gen(function* () {
       if (Option.isSome(archive)) {
-        return yield* verifyArchived({ archive: archive.value, run: file, seal: kept, keys: source, allowUnproven })
+        return yield* verifyCold({ archive: archive.value, run: file, seal: kept, keys: source, allowUnproven })
       }
       const whole = yield* bytesOf(file, MOST_BYTES)
       const receiptKeys = yield* receiptKeysIn(receiptSource)

@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { failed } from "../../CliFailure.ts"
 import { jsonText } from "../../JsonText.ts"
+import { makeEventPrinter, outcomeText } from "../../narrative/Narrative.ts"
 import { plainText } from "../../narrative/PlainText.ts"
 import { readOutcome } from "../../narrative/RunOutcome.ts"
 import { printSilences } from "../../narrative/Silences.ts"
-import { makeEventPrinter, outcomeText } from "../../narrative/Story.ts"
 import { output } from "../../Output.ts"
 
 /** Prints on standard error why the connection of a stream was lost, before it is made again. */
@@ -16,8 +16,8 @@ export const printInterruption = (failure: LogStreamFailure | RunStreamFailure) 
   Console.error(`the connection is lost (${plainText(rootCauseOf(failure).message)}); trying again`)
 
 /**
- * Shows a run from its beginning to its end, live or afterwards: the story for people, its events for programs. With
- * `exitStatus` a run that did not complete fails the command.
+ * Shows a run from its beginning to its end, live or afterwards: the narrative for people, its events for programs.
+ * With `exitStatus` a run that did not complete fails the command.
  */
 export const watchRun = Effect.fnUntraced(function* (
   { api, streamRun }: ControlPlaneClient["Service"],
@@ -54,9 +54,9 @@ export const watchRun = Effect.fnUntraced(function* (
   yield* format === "text" ? Effect.raceFirst(shown, silences) : shown
   if (format === "json") yield* Console.log(jsonText(events, 2))
   const outcome = yield* readOutcome(api, id)
-  // The last line of the story has the error.
-  const story = isFailureShown ? { ...outcome.story, error: undefined } : outcome.story
-  if (format === "text") yield* Console.log(`\n${outcomeText({ ...outcome, story }, style)}`)
+  // The last line of the narrative has the error.
+  const narrative = isFailureShown ? { ...outcome.narrative, error: undefined } : outcome.narrative
+  if (format === "text") yield* Console.log(`\n${outcomeText({ ...outcome, narrative }, style)}`)
   const { status } = outcome.state.run
   if (exitStatus && isTerminal(status) && status !== "completed") return yield* failed(`the run is ${status}`)
 })

@@ -14,7 +14,7 @@ import { InsteadOfRows, RowList, type RowListHandle } from "../../ui/RowList.tsx
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { QueryBar } from "../../ui/search/QueryBar.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { eventTone, gistOf, whoOf } from "../../view/events/Events.ts"
+import { eventTone, gistOf, whoOf, withoutEchoes } from "../../view/events/Events.ts"
 import { rateOf } from "../../view/events/Rate.ts"
 import { clockTime, counted, exactTime, middleCut, whole } from "../../view/format/Format.ts"
 import { queryValue } from "../../view/query/QueryCompletion.ts"
@@ -63,6 +63,7 @@ export default function EventsPage() {
         : tail.events,
     [isBrushed, tail.events, state.from, state.to]
   )
+  const rows = useMemo(() => (q.includes("message.received") ? events : withoutEchoes(events)), [events, q])
   const list = useRef<RowListHandle>(null)
 
   const resume = () => {
@@ -83,6 +84,7 @@ export default function EventsPage() {
           <h1 className="text-[17px] font-semibold tracking-tight">Events</h1>
           <span className="num text-muted">
             {counted(events.length, "event")}
+            {rows.length === events.length ? "" : ` in ${counted(rows.length, "row")}`}
             {tail.isCut ? ", older ones were dropped" : ""}
           </span>
           <span className="ml-auto flex items-center gap-2">
@@ -165,7 +167,7 @@ export default function EventsPage() {
           <RowList
             label="Events of all runs"
             role="table"
-            rows={events}
+            rows={rows}
             height={HEIGHT}
             keyOf={({ seq }) => seq}
             grid={GRID}

@@ -4,7 +4,7 @@ import { Facts, Panel } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, duration, whole } from "../../view/format/Format.ts"
 import { LATER_MS } from "../../view/live/Polls.ts"
-import { bytesText } from "../../view/operations/Inbox.ts"
+import { bytesText } from "../../view/operations/SpanInbox.ts"
 import { Check } from "./Check.tsx"
 
 type State = NonNullable<ArchiveReport["archive"]>

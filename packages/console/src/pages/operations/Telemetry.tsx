@@ -4,7 +4,7 @@ import { Facts, Panel, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { duration, percent, whole } from "../../view/format/Format.ts"
 import { LATER_MS } from "../../view/live/Polls.ts"
-import { bytesText, inboxState, receivedPerSecond, type Sample } from "../../view/operations/Inbox.ts"
+import { bytesText, receivedPerSecond, type Sample, spanInboxState } from "../../view/operations/SpanInbox.ts"
 import { Check } from "./Check.tsx"
 
 interface TelemetryProps {
@@ -13,7 +13,7 @@ interface TelemetryProps {
   readonly readAt: number
 }
 
-/** The inbox of OpenTelemetry: what waits in it, and what arrives. */
+/** The span inbox of OpenTelemetry: what waits in it, and what arrives. */
 export const Telemetry = ({ ingest, readAt }: TelemetryProps) => {
   const { duplicates, lagSeconds, limitBytes, received, rejected, waiting, waitingBytes } = ingest
   const samples = useRef<{ readonly before?: Sample; readonly now: Sample }>({ now: { at: readAt, received } })
@@ -22,13 +22,13 @@ export const Telemetry = ({ ingest, readAt }: TelemetryProps) => {
   }, [readAt, received])
   const { before, now } = samples.current
   const rate = now.at === readAt ? receivedPerSecond(before, now) : receivedPerSecond(now, { at: readAt, received })
-  const state = inboxState(ingest)
+  const state = spanInboxState(ingest)
   const share = Math.min(1, waitingBytes / limitBytes)
   return (
     <Panel title="OpenTelemetry" actions={<TextLink href="/runs?q=runtimeKind%3Aotlp">its runs</TextLink>}>
       <Facts
         facts={[
-          ["Inbox", <Check key="inbox" ok={state.ok} text={state.text} />],
+          ["Span inbox", <Check key="inbox" ok={state.ok} text={state.text} />],
           [
             "Waiting",
             <span key="waiting" className="flex flex-wrap items-center gap-x-2">
@@ -37,7 +37,7 @@ export const Telemetry = ({ ingest, readAt }: TelemetryProps) => {
               </span>
               <span
                 role="meter"
-                aria-label="Share of the inbox that is used"
+                aria-label="Share of the span inbox that is used"
                 aria-valuemin={0}
                 aria-valuemax={100}
                 aria-valuenow={Math.round(100 * share)}

@@ -14,7 +14,7 @@ import { useShownMarks } from "../../ui/marks/useMarks.ts"
 import { Failure, Skeleton } from "../../ui/States.tsx"
 import { isBlind, unblinded } from "../../view/marks/Marks.ts"
 import { runFacts } from "../../view/run/RunFacts.ts"
-import NarrativeView from "../run/narrative/NarrativeView.tsx"
+import NarrativeView, { type NarrativePage } from "../run/narrative/NarrativeView.tsx"
 import { useShown } from "../run/useShown.ts"
 import { ReviewPanel } from "./ReviewPanel.tsx"
 import type { ReviewRunProps } from "./ReviewQuery.ts"
@@ -65,14 +65,15 @@ interface PositionProps extends ReviewRunProps {
 /** The run now, once its state is there. */
 const Position = ({ log, run, view, ...props }: PositionProps) => {
   const { shown } = useShown(run, log, view, undefined)
-  const [event, setEvent] = useState<number>()
+  const [page, setPage] = useState<NarrativePage>({ event: undefined, policy: "", votes: [] })
+  const { event } = page
   if (shown === undefined) return <Skeleton rows={10} height={44} />
   return (
     <div className="flex h-full min-h-0 flex-col beside:flex-row">
       <section aria-label="Story" className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Title run={run} isReviewed={props.isReviewed} />
         <div className="min-h-0 flex-1">
-          <NarrativeView page={{ event }} set={({ event: next }) => setEvent(next)} shown={shown} />
+          <NarrativeView page={page} set={(patch) => setPage((held) => ({ ...held, ...patch }))} shown={shown} />
         </div>
       </section>
       <aside

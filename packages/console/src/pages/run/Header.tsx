@@ -9,7 +9,8 @@ import { useNow } from "../../ui/hooks.ts"
 import { InlineFact } from "../../ui/InlineFact.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
-import { costIn, counted, duration, modeLabel, percent, whole } from "../../view/format/Format.ts"
+import { stateVerdict } from "../../view/decision/StateVerdict.ts"
+import { costIn, counted, cut, duration, modeLabel, TITLE_LENGTH, whole } from "../../view/format/Format.ts"
 import { runFacts } from "../../view/run/RunFacts.ts"
 import { timeLeftOf } from "../../view/run/TimeLeft.ts"
 import type { ShownRun } from "./useShown.ts"
@@ -34,7 +35,7 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
   const now = useNow(1_000)
   const may = useMay()
   const facts = runFacts(run, state.run.intent)
-  const current = state.decision.current
+  const verdict = stateVerdict(state)
   const elapsed = runDuration(run, now)
   const left = HAS_SESSION.has(state.run.status) ? timeLeftOf(shown.events, run, now) : undefined
   const mode = state.run.modeName ?? facts.modeName
@@ -50,17 +51,14 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
           </Link>
         )}
         <h1 className="min-w-0 truncate text-[16px] font-semibold tracking-tight">
-          <UserText text={facts.title} />
+          <span title={facts.title}>
+            <UserText text={cut(facts.title, TITLE_LENGTH)} />
+          </span>
         </h1>
         <span aria-live="polite">
           <StatusBadge status={state.run.status} chip />
         </span>
-        {current?.finalized === true ? (
-          <Chip tone={current.outcomePositive === false ? "bad" : current.outcomePositive === true ? "good" : "calm"}>
-            <UserText text={current.action ?? "decided"} className="truncate" />
-            {current.confidence === undefined ? null : <span className="num">{percent(current.confidence)}</span>}
-          </Chip>
-        ) : null}
+        {verdict === undefined ? null : <Chip tone={verdict.tone}>{verdict.word}</Chip>}
         {isNow ? null : <Chip tone="warn">earlier state</Chip>}
         {run.storage === "archive" ? <Chip>read-only</Chip> : null}
         <span className="no-print ml-auto flex gap-1">
@@ -78,6 +76,11 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
         <InlineFact title="Run">
           <Id id={run.id} label="run id" />
         </InlineFact>
+        {facts.subtitle === undefined ? null : (
+          <InlineFact title="Scenario">
+            <UserText text={facts.subtitle} />
+          </InlineFact>
+        )}
         {mode === undefined ? null : <InlineFact title="Mode">{modeLabel(mode)}</InlineFact>}
         {state.policy.policyVersion === "" ? null : (
           <InlineFact title="Policy">

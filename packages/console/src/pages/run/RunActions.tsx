@@ -62,7 +62,8 @@ const offersFor = ({ run, state }: ShownRun, may: (role: Role) => boolean, contr
             : offer("unarchive", "Unarchive", ArchiveRestore)
         ]
       : []),
-    ...(may("admin") ? [offer("delete", "Delete", Trash2)] : [])
+    // Files alone have an archived run, and only retention deletes them.
+    ...(may("admin") && run.storage !== "archive" ? [offer("delete", "Delete", Trash2)] : [])
   ]
 }
 

@@ -3,6 +3,7 @@ import { isTerminal } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
 import { memo, Suspense, useDeferredValue, useMemo, useRef, useState } from "react"
 import { callRuns } from "../../client/Client.ts"
+import { CallFailed } from "../../client/Problem.ts"
 import type { RunView } from "../../live/RunFollower.ts"
 import type { RunLog } from "../../live/RunLog.ts"
 import { useRun } from "../../live/useRun.ts"
@@ -78,7 +79,11 @@ export default function RunPage({ runId }: { readonly runId: string }) {
   const { again, log, view } = useRun(runId)
   const [marks, setMarks] = useState<ShownMarks>()
   if (record.data === undefined) {
-    return record.isError ? (
+    return isUnknown(record.error) ? (
+      <Empty isPage title="There is no run with this id">
+        It may have been deleted, or the address is not complete. The list of runs has all others.
+      </Empty>
+    ) : record.isError ? (
       <Failure isPage what="The run cannot be read" error={record.error} retry={() => void record.refetch()} />
     ) : (
       <Skeleton rows={12} height={44} />
@@ -102,6 +107,10 @@ export default function RunPage({ runId }: { readonly runId: string }) {
     </div>
   )
 }
+
+/** An id that no run has, or that is none. */
+const isUnknown = (error: Error | null): boolean =>
+  error instanceof CallFailed && (error.problem.status === 404 || error.problem.status === 400)
 
 interface RunBodyProps {
   readonly run: Run

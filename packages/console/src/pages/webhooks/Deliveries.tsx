@@ -158,6 +158,11 @@ const State = ({ delivery: { nextAttemptAt, status } }: { readonly delivery: Web
   )
 }
 
+const ReportedRun = ({ delivery: { event, runId } }: { readonly delivery: WebhookDelivery }) => {
+  if (runId !== undefined) return <TextLink href={`/runs/${runId}`}>{runId}</TextLink>
+  return event === TEST ? "None: a test" : "None: a rule over several runs"
+}
+
 interface DetailsProps {
   readonly delivery: WebhookDelivery
   readonly webhook: Webhook
@@ -198,16 +203,17 @@ const Details = ({ delivery, mayWrite, onClose, webhook }: DetailsProps) => {
         facts={[
           ["Id", <Id key="id" id={delivery.id} label="delivery id" />],
           ["Status", <State key="status" delivery={delivery} />],
-          [
-            "Run",
-            delivery.event === TEST ? (
-              "None: a test"
-            ) : (
-              <TextLink key="run" href={`/runs/${delivery.runId}`}>
-                {delivery.runId}
-              </TextLink>
-            )
-          ],
+          ["Run", <ReportedRun key="run" delivery={delivery} />],
+          ...(delivery.firingId === undefined
+            ? []
+            : [
+                [
+                  "Alert",
+                  <TextLink key="alert" href={`/alerts?id=${delivery.firingId}`}>
+                    {delivery.firingId}
+                  </TextLink>
+                ] as const
+              ]),
           ["Attempts", counted(delivery.attempts, "attempt")],
           ["Created", <Time key="made" at={delivery.createdAt} />],
           [

@@ -3,7 +3,7 @@ import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 import { distinctLabels } from "../../view/charts/Axis.ts"
 import type { TimeSpan } from "../../view/charts/Series.ts"
-import { clockMinute, dateTime, dayMonth } from "../../view/format/Format.ts"
+import { clockMinute, clockSecond, dateTime, dayMonth } from "../../view/format/Format.ts"
 import { timeSetting } from "../../view/format/TimeSetting.ts"
 
 export interface ChartLine {
@@ -48,7 +48,14 @@ const useThemeName = (): string => {
 const faded = (colour: string) => `color-mix(in srgb, ${colour} 60%, transparent)`
 
 const DAY_MS = 86_400_000
-const tickOf = (at: number, bucketMs: number) => (bucketMs >= DAY_MS ? dayMonth(at) : clockMinute(at))
+const MINUTE_S = 60
+
+/** Days, or the clock with seconds where ticks are closer than a minute; a repeated text gets its date. */
+const tickFormats = (ticks: ReadonlyArray<number>, bucketMs: number) => {
+  const [first = 0, second = Number.POSITIVE_INFINITY] = ticks
+  const tick = bucketMs >= DAY_MS ? dayMonth : second - first < MINUTE_S ? clockSecond : clockMinute
+  return [tick, dateTime]
+}
 
 /** Steps of an axis that counts. */
 const WHOLE_STEPS = [1, 2, 5]
@@ -121,7 +128,7 @@ export default function TimeChart({
             values: (_, ticks) =>
               distinctLabels(
                 ticks.map((tick) => tick * 1_000),
-                [(at) => tickOf(at, bucketMs), dateTime]
+                tickFormats(ticks, bucketMs)
               ).slice()
           },
           {

@@ -1,7 +1,7 @@
 import type { MarkPair } from "@runplane/api"
 import type { Mark, MarkDefinition } from "@runplane/domain"
 import { createContext, useContext } from "react"
-import type { PlacedMarks } from "../../view/marks/Marks.ts"
+import type { AssignedMarks } from "../../view/marks/Marks.ts"
 
 /** The marks of a run as its views show them. */
 export interface ShownMarks {
@@ -9,7 +9,7 @@ export interface ShownMarks {
   readonly marks: ReadonlyArray<Mark>
   /** Of the service; the browser may have fewer. */
   readonly total: number
-  readonly placed: PlacedMarks
+  readonly placed: AssignedMarks
   /** Whether marks can be neither added nor deleted: the archive alone has the run. */
   readonly isReadOnly: boolean
   readonly definitionOf: (name: string) => MarkDefinition | undefined

@@ -4,7 +4,7 @@ import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import * as Effect from "effect/Effect"
 import { useMemo } from "react"
 import { call } from "../../client/Client.ts"
-import { judgedNames, placeMarks } from "../../view/marks/Marks.ts"
+import { assignMarks, judgedNames } from "../../view/marks/Marks.ts"
 import { useRead } from "../useRead.ts"
 import type { ShownMarks } from "./MarksHere.ts"
 
@@ -101,7 +101,7 @@ export const useShownMarks = (
       runId,
       marks,
       total: data?.total ?? 0,
-      placed: placeMarks(marks),
+      placed: assignMarks(marks),
       isReadOnly,
       definitionOf: (name) => definitions?.find((definition) => definition.name === name),
       reliabilityOf: reliability

@@ -40,6 +40,31 @@ export const filterEvents = (
   })
 }
 
+/** Ids of the message that an event comes from. */
+const messageOf = ({ recorded: { data } }: CanonicalEvent): string | undefined => {
+  const id = data["messageId"]
+  return typeof id === "string" && id !== "" ? id : undefined
+}
+
+/**
+ * The events without each `message.received` whose message another event of the list states: one row a message. With
+ * that type chosen all of them are listed.
+ */
+export const withoutEchoes = (
+  events: ReadonlyArray<CanonicalEvent>,
+  types: ReadonlyArray<string> = []
+): ReadonlyArray<CanonicalEvent> => {
+  if (types.includes("message.received")) return events
+  const stated = new Set<string>()
+  for (const event of events) {
+    if (event.type === "message.received") continue
+    const id = messageOf(event)
+    if (id !== undefined) stated.add(id)
+  }
+  if (stated.size === 0) return events
+  return events.filter((event) => event.type !== "message.received" || !stated.has(messageOf(event) ?? ""))
+}
+
 /** How many events there are of each type, the most frequent first. */
 export const countTypes = (events: ReadonlyArray<CanonicalEvent>): ReadonlyArray<readonly [string, number]> => {
   const counts = new Map<string, number>()
@@ -80,11 +105,20 @@ const costOf = (event: CanonicalEvent): string | undefined => {
   return `${costBasis === "fallback" ? "≈ " : ""}${dollars(estimatedCostUsd)}`
 }
 
+/** An id that says nothing to a reader. */
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
 /** What an event without a sentence states. */
 const factsOf = (event: CanonicalEvent): string => {
   switch (event.type) {
     case "message.received":
       return event.data.messageType
+    case "participant.seen":
+      return "takes part"
+    case "run.started":
+      return "the run has started"
+    case "session.stream.opened":
+      return event.data.status === "gap" ? "the stream of the session begins after a gap" : "the session is followed"
     case "message.sent":
       return event.data.ok ? "accepted by the runtime" : join(event.data.errorCode, event.data.errorMessage)
     case "message.send_failed":
@@ -100,6 +134,6 @@ const factsOf = (event: CanonicalEvent): string => {
     case "signal.emitted":
       return join(event.data.signalType, event.data.severity)
     default:
-      return event.subject === undefined ? "" : event.subject.id
+      return event.subject === undefined || UUID.test(event.subject.id) ? "" : event.subject.id
   }
 }

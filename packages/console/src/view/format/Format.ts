@@ -76,6 +76,9 @@ export const dayMonth: Say = timesAs({ day: "numeric", month: "short" })
 /** `14:03` in the chosen zone. */
 export const clockMinute: Say = timesAs({ hour: "2-digit", minute: "2-digit" })
 
+/** `14:03:22` in the chosen zone. */
+export const clockSecond: Say = timesAs({ hour: "2-digit", minute: "2-digit", second: "2-digit" })
+
 /** `14:03:22.417` in the chosen zone. */
 export const clockTime = (at: number): string => (Number.isFinite(at) ? CLOCK(at) : "--:--:--")
 
@@ -164,6 +167,8 @@ export const middleCut = (id: string, edge = 6): string => {
 /** Characters of a name, and of a few lines about it, in lists: many very long ones take seconds to be laid out. */
 export const NAME_LENGTH = 160
 export const LINES_LENGTH = 400
+/** Characters of a run's name in a title. */
+export const TITLE_LENGTH = 140
 
 /** A text of at most `most` graphemes; emoji and letters with marks stay whole. */
 export const cut = (text: string, most: number): string => {

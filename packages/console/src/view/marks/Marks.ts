@@ -91,7 +91,7 @@ const evenly = (min: number, max: number, parts: number) =>
   Array.from({ length: parts + 1 }, (_, at) => Number((min + ((max - min) * at) / parts).toPrecision(12)))
 
 /** The marks of a run by what they judge. */
-export interface PlacedMarks {
+export interface AssignedMarks {
   /** Of the run and of its decision. */
   readonly ofRun: ReadonlyArray<Mark>
   readonly byParticipant: ReadonlyMap<string, ReadonlyArray<Mark>>
@@ -101,7 +101,7 @@ export interface PlacedMarks {
   readonly indexes: ReadonlyArray<number>
 }
 
-export const placeMarks = (marks: ReadonlyArray<Mark>): PlacedMarks => {
+export const assignMarks = (marks: ReadonlyArray<Mark>): AssignedMarks => {
   const byParticipant = new Map<string, Array<Mark>>()
   const byIndex = new Map<number, Array<Mark>>()
   const add = <Key>(map: Map<Key, Array<Mark>>, key: Key, mark: Mark) => {

@@ -17,6 +17,51 @@ export const policyWords = (mode: StandardMode, rules: PolicyRules): ReadonlyArr
   { rule: "commitment.authority", text: authorityWords(rules) }
 ]
 
+/** The rules of a vote in a few words: "two thirds of the weight, quorum 4, 1 critical objection stops it". */
+export const shortPolicy = (mode: StandardMode, rules: PolicyRules): string | undefined => {
+  if (mode === "quorum") {
+    const { type, value } = rules.threshold
+    return value === 0 ? undefined : type === "percentage" ? `${value} % must approve` : counted(value, "approval")
+  }
+  if (mode !== "decision") return undefined
+  const { commitment, objection_handling: objections, voting } = rules
+  const { type, value } = voting.quorum
+  return [
+    shortTally(voting),
+    ...(commitment.require_vote_quorum && value > 0 ? [`quorum ${type === "count" ? value : `${value} %`}`] : []),
+    ...(objections.critical_severity_vetoes
+      ? [
+          `${counted(objections.veto_threshold, "critical objection")} ${objections.veto_threshold === 1 ? "stops" : "stop"} it`
+        ]
+      : [])
+  ].join(", ")
+}
+
+const SHARES: ReadonlyMap<string, string> = new Map([
+  ["0.50", "half"],
+  ["0.67", "two thirds"],
+  ["0.75", "three quarters"],
+  ["1.00", "all"]
+])
+
+const shortTally = ({ algorithm, threshold = 0.5 }: PolicyRules["voting"]): string => {
+  const share = (of: number) => SHARES.get(of.toFixed(2)) ?? percent(of)
+  switch (algorithm) {
+    case "none":
+      return "votes are not counted"
+    case "majority":
+      return `at least ${share(threshold)} of the votes`
+    case "supermajority":
+      return `at least ${share(threshold > 0.5 ? threshold : 2 / 3)} of the votes`
+    case "unanimous":
+      return "every participant"
+    case "plurality":
+      return "more votes for than against"
+    case "weighted":
+      return `at least ${share(threshold)} of the weight`
+  }
+}
+
 const authorityWords = ({ commitment: { authority, designated_roles: named } }: PolicyRules): string => {
   switch (authority) {
     case "initiator_only":

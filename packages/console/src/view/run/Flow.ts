@@ -1,9 +1,13 @@
-import type { CanonicalEvent } from "@runplane/domain"
+import { type CanonicalEvent, standardMode, verdictWord } from "@runplane/domain"
+import { verdictTone } from "../decision/VerdictTone.ts"
+import type { Tone } from "../format/Status.ts"
 
 export interface FlowNode {
   readonly id: string
   readonly kind: "participant" | "proposal" | "decision"
   readonly title: string
+  /** Of a decision: its colour is that of the outcome. */
+  readonly tone?: Tone
   /** Index of its event: the first of a proposal, the commitment; 0 for a participant. */
   readonly index: number
   readonly x: number
@@ -97,7 +101,7 @@ export const flowOf = (
   const proposals = new Map<string, { readonly title: string; readonly index: number }>()
   const edges = new Map<string, Draft>()
   const leading = new Set<string>()
-  let decision: { readonly title: string; readonly index: number } | undefined
+  let decision: Pick<FlowNode, "index" | "title" | "tone"> | undefined
   const add = (from: string, to: string, type: string, index: number) => {
     // No text of an event holds U+0000, so the key is unambiguous.
     const key = `${from}\u0000${to}`
@@ -126,8 +130,10 @@ export const flowOf = (
         break
       }
       case "decision.finalized": {
-        const { action, proposalId, sender } = event.data
-        decision = { title: action ?? "decided", index: event.index }
+        const { action = "decided", modeName = "", outcomePositive, proposalId, sender } = event.data
+        const verdict = outcomePositive === null ? "decided" : outcomePositive ? "for" : "against"
+        const title = outcomePositive === null ? action : verdictWord(verdict, standardMode(modeName))
+        decision = { title, tone: verdictTone(verdict), index: event.index }
         if (sender !== "") {
           leading.add(nameOf(sender))
           add(PERSON + nameOf(sender), DECISION, "Commitment", event.index)

@@ -26,8 +26,10 @@ const readMetadata = Schema.decodeUnknownOption(Metadata)
 
 /** What a list shows of a run beside its record; a member is absent when the record does not say it. */
 export interface RunFacts {
-  /** The title of the run: its label, else its scenario, else what its session is for, else its id. */
+  /** The name of the run: its label, else what its session is for, else its scenario, else its id. */
   readonly title: string
+  /** Its scenario, where that is not the title. */
+  readonly subtitle: string | undefined
   readonly scenario: string | undefined
   /** What its session is for. */
   readonly intent: string | undefined
@@ -65,8 +67,10 @@ export const runFacts = (run: Run, intent = run.intent): RunFacts => {
   const metadata = Option.getOrElse(readMetadata(run.metadata), (): typeof Metadata.Type => ({}))
   const scenario = text(scenarioOfRecord(run))
   const purpose = text(intent) ?? text(metadata.intent)
+  const title = text(metadata.runLabel) ?? purpose ?? scenario ?? run.id
   return {
-    title: text(metadata.runLabel) ?? scenario ?? purpose ?? run.id,
+    title,
+    subtitle: scenario === title ? undefined : scenario,
     scenario,
     intent: purpose,
     environment: text(metadata.environment),

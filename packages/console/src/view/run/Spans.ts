@@ -6,7 +6,7 @@ import {
   isJsonObject,
   type KnownEvent,
   lacksUsage,
-  narrativeBegin,
+  shownBegin,
   spanTimes,
   sumUsd,
   textAt
@@ -217,7 +217,7 @@ class OwnSpans {
   readonly #tools = new Map<string, Draft>()
 
   constructor(run: SpansOf["run"]) {
-    const start = narrativeBegin(run)
+    const start = shownBegin(run)
     const { endedAt } = run
     this.#isEnded = endedAt !== undefined
     const end = endedAt === undefined ? start : Math.max(start, Date.parse(endedAt))

@@ -6,13 +6,13 @@ import { listQuery, markOrders, runParams, sortOfText, sortText } from "../../..
 import { calibrationText, curveOf } from "../../../src/view/agents/Reliability.ts"
 import { markColumn, markNameOf, searchesOf, valuesOf, withMarkNames } from "../../../src/view/marks/MarkColumns.ts"
 import {
+  assignMarks,
   choicesOf,
   commentsOf,
   isBlind,
   isSameTarget,
   kappaText,
   markText,
-  placeMarks,
   stepsOf,
   unblinded,
   valueText,
@@ -120,7 +120,7 @@ describe("the values of a mark", () => {
 
 describe("the marks of a run", () => {
   it("are placed at the run, its participants and its events", () => {
-    const placed = placeMarks([
+    const placed = assignMarks([
       mark({ id: "run" }),
       mark({ id: "decision", target: { kind: "decision" }, index: 40 }),
       mark({ id: "ana", target: { kind: "participant", id: "ana" } }),

@@ -61,12 +61,19 @@ describe("what a list shows of a run", () => {
     assert.isUndefined(facts.tokens)
   })
 
-  it("has a name from the label, else the scenario, else what the session is for", () => {
+  it("has a name from the label, else what the session is for, else the scenario", () => {
     const intent = "pick a plan"
     assert.strictEqual(runFacts(run({ intent })).title, intent)
     assert.strictEqual(runFacts(run(), intent).title, intent)
     assert.strictEqual(runFacts(run({ metadata: { intent } })).title, intent)
-    assert.strictEqual(runFacts(run({ intent, sourceRef: "pack/scenario@1.0.0" })).title, "pack/scenario@1.0.0")
+    assert.deepInclude(runFacts(run({ sourceRef: "pack/scenario@1.0.0" })), {
+      title: "pack/scenario@1.0.0",
+      subtitle: undefined
+    })
+    assert.deepInclude(runFacts(run({ intent, sourceRef: "pack/scenario@1.0.0" })), {
+      title: intent,
+      subtitle: "pack/scenario@1.0.0"
+    })
     assert.strictEqual(runFacts(run({ intent, metadata: { runLabel: "nightly" } })).title, "nightly")
     assert.strictEqual(runFacts(run({ intent, metadata: { intent: "of the descriptor" } })).intent, intent)
   })

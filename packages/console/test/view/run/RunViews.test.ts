@@ -1,40 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { activePolicy, decisionRecord, type PolicyText } from "@runplane/domain"
-import { proposalsOf } from "../../../src/view/run/Decision.ts"
 import { flowOf, groupNames, pathOf } from "../../../src/view/run/Flow.ts"
 import { messagesOf, signalsOf } from "../../../src/view/run/Messages.ts"
-import { tallyMarks, tallyOf } from "../../../src/view/run/Tally.ts"
 import { changedVotesParam, turnVote } from "../../../src/view/run/WhatIfState.ts"
 import { DECISION, eventsOf, said } from "../../support.ts"
-
-const bound = {
-  type: "session.bound",
-  data: { modeName: "macp.mode.decision.v1", participants: ["lead", "ana", "bob"], initiator: "lead" }
-}
-const balanced: PolicyText = {
-  policyId: "p",
-  mode: "macp.mode.decision.v1",
-  schemaVersion: 3,
-  rules: JSON.stringify({
-    voting: { algorithm: "supermajority", threshold: 0.75, quorum: { type: "percentage", value: 60 } },
-    objection_handling: { critical_severity_vetoes: true, veto_threshold: 2, critical_objection_action: "hold" },
-    evaluation: { required_before_voting: true, minimum_confidence: 0.5 },
-    commitment: { authority: "designated_role", designated_roles: ["lead"], require_vote_quorum: true }
-  })
-}
-
-describe("the tally", () => {
-  it("lists the votes and the missing voters", () => {
-    const events = eventsOf([bound, ...DECISION])
-    const run = decisionRecord(events)
-    const [row] = tallyOf(proposalsOf(events), run)
-    assert.deepStrictEqual(row?.approve, ["ana", "bob"])
-    assert.deepStrictEqual(row?.missing, ["lead"])
-    const { sessionRules } = activePolicy({ ...run, descriptor: { ...balanced, description: undefined } })
-    if (sessionRules === undefined) throw new Error("the policy does not govern")
-    assert.deepStrictEqual(tallyMarks(sessionRules), [{ at: 2, text: "quorum 2" }])
-  })
-})
 
 describe("the votes of what-if in an address", () => {
   it("are read as they were written, and anything else is nothing", () => {

@@ -8,10 +8,9 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { AppendQueue, type FailingAppends, type OldestAppend } from "../../event-log/append/AppendQueue.ts"
 import { EventLogSettings } from "../../event-log/EventLogSettings.ts"
-import { type ArchivePosition, ArchiveStatus } from "../../features/archive/ArchiveStatus.ts"
-import { Receiver } from "../../features/ingest/Receiver.ts"
 import { Observers, type RecoveryProgress } from "../../observe/Observers.ts"
 import { Placement } from "../../observe/placement/Placement.ts"
+import { type Ready, type ReadyPart, ReadyParts } from "../../platform/http/ReadyParts.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
 import { forever } from "../../platform/loop/Forever.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
@@ -44,8 +43,7 @@ export class Health extends Context.Service<
       const observers = yield* Observers
       const placement = yield* Placement
       const appends = yield* AppendQueue
-      const receiver = yield* Receiver
-      const archiveStatus = yield* ArchiveStatus
+      const features = yield* ReadyParts
       const { oldestAppendMs } = yield* EventLogSettings
       const { remarks, troubles } = yield* Loops
       const outages = {
@@ -101,17 +99,11 @@ export class Health extends Context.Service<
 
       const loops = Effect.map(Clock.currentTimeMillis, (now) => loopHealth(troubles(now), remarks(), now))
 
-      // It waits for spans that are still to come, so no lag of it makes the service degraded.
-      const ingest = receiver.health.pipe(
-        Effect.orElseSucceed(() => undefined),
-        Effect.timeoutOrElse(tooSlow(undefined))
-      )
-
-      const archive = archiveStatus.position.pipe(
-        Effect.map((position) => position && toArchiveHealth(position)),
-        Effect.orElseSucceed(() => undefined),
-        Effect.timeoutOrElse(tooSlow(undefined))
-      )
+      const partOf = (ready: Ready) =>
+        ready.pipe(
+          Effect.orElseSucceed(() => undefined),
+          Effect.timeoutOrElse(tooSlow(undefined))
+        )
 
       const readiness = yield* Effect.all(
         {
@@ -121,8 +113,7 @@ export class Health extends Context.Service<
           streamConsumer,
           circuitBreaker: breaker.state,
           loops,
-          ingest,
-          archive,
+          parts: Effect.forEach(features, partOf, { concurrency: "unbounded" }),
           recovery: observers.recovery
         },
         { concurrency: "unbounded" }
@@ -152,32 +143,14 @@ const describeWait = ({ locked, runId, waitedMs }: OldestAppend): string => {
 const describeFailing = ({ forMs }: FailingAppends): string =>
   `the database has refused every append for ${Math.floor(forMs / 1_000)} s; the log of the service has the reason`
 
-/** Without the text of the store, which may name hosts and users: the log and `GET /admin/archive` have it. */
-const WHY: Readonly<Record<string, string>> = {
-  full: "the store is full",
-  refused: "the store refuses the credentials",
-  clock: "the clock of this machine differs too much from the store's",
-  unreachable: "the store does not answer",
-  missing: "the directory or the bucket is missing"
-}
-
-const toArchiveHealth = ({ failure, lag }: ArchivePosition): NonNullable<Readiness["archive"]> => ({
-  ok: failure === undefined,
-  detail:
-    failure === undefined
-      ? ""
-      : `no file has been written since ${failure.since.toISOString()}: ${WHY[failure.kind] ?? "the log of the service has the reason"}`,
-  lagSeconds: lag.seconds
-})
-
 interface Found extends Omit<Readiness["checks"], "recovery"> {
   readonly recovery: RecoveryProgress | undefined
-  readonly ingest: Readiness["ingest"] | undefined
-  readonly archive: Readiness["archive"] | undefined
+  /** Those of features. */
+  readonly parts: ReadonlyArray<ReadyPart | undefined>
 }
 
 /** Both forms: the checks, and the flat keys that older readers know. */
-const toReadiness = ({ archive, ingest, recovery, ...found }: Found): Readiness => {
+const toReadiness = ({ parts, recovery, ...found }: Found): Readiness => {
   const checks: Readiness["checks"] = recovery === undefined ? found : { ...found, recovery: textOf(recovery) }
   const ok =
     checks.database === "ok" &&
@@ -186,12 +159,10 @@ const toReadiness = ({ archive, ingest, recovery, ...found }: Found): Readiness 
     checks.runtime.ok &&
     checks.circuitBreaker !== "OPEN" &&
     checks.loops?.ok !== false &&
-    archive?.ok !== false
-  return {
-    ...{ status: ok ? "ok" : "degraded", checks, ok, ...checks },
-    ...(ingest !== undefined && { ingest }),
-    ...(archive !== undefined && { archive })
-  }
+    parts.every((part) => part?.ok !== false)
+  let shown: Partial<Readiness> = {}
+  for (const part of parts) shown = { ...shown, ...part?.shown }
+  return { ...shown, status: ok ? "ok" : "degraded", checks, ok, ...checks }
 }
 
 const textOf = ({ done, isWaitingForMemory, of }: RecoveryProgress) => {

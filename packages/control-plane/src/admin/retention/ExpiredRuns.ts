@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunAdministration } from "../../event-log/runs/RunAdministration.ts"
 import { hasStatus } from "../../event-log/runs/RunColumns.ts"
-import { isArchived } from "../../features/archive/ArchivedRuns.ts"
+import { isFiled } from "../../features/archive/FiledRuns.ts"
 import { isoNow } from "../../platform/IsoNow.ts"
 
 /** A transaction takes no further run once it deletes that many events, so that a batch of long runs stays short. */
@@ -44,13 +44,13 @@ export class ExpiredRuns extends Context.Service<
   ExpiredRuns,
   {
     /**
-     * Terminal runs by the time they ended, each with all of its rows, in one transaction; with `onlyArchived` those
+     * Terminal runs by the time they ended, each with all of its rows, in one transaction; with `onlyFiled` those
      * whose events, row and marks are in files of the archive.
      */
     readonly removeRuns: (
       cutoff: string,
       limit: number,
-      options?: { readonly after?: ExpiredPosition | undefined; readonly onlyArchived?: boolean }
+      options?: { readonly after?: ExpiredPosition | undefined; readonly onlyFiled?: boolean }
     ) => Effect.Effect<RemovedRuns, SqlError>
   }
 >()("runplane/control-plane/ExpiredRuns") {
@@ -81,10 +81,10 @@ export class ExpiredRuns extends Context.Service<
         ORDER BY r.id FOR UPDATE OF r, h SKIP LOCKED`
 
       /** A statement of its own: it reads changes that were committed while the lock waited. */
-      const archivedAmong = Effect.fnUntraced(function* (runs: ReadonlyArray<LockedRun>) {
+      const filedAmong = Effect.fnUntraced(function* (runs: ReadonlyArray<LockedRun>) {
         const ids = runs.map(({ id }) => id)
         const rows = yield* sql<{ readonly id: string }>`
-          SELECT r.id::text AS id FROM runs r WHERE r.id = ANY(${ids}::text[]::uuid[]) AND ${isArchived(sql)}`
+          SELECT r.id::text AS id FROM runs r WHERE r.id = ANY(${ids}::text[]::uuid[]) AND ${isFiled(sql)}`
         const archived = new Set(rows.map(({ id }) => id))
         return runs.filter(({ id }) => archived.has(id))
       })
@@ -94,15 +94,15 @@ export class ExpiredRuns extends Context.Service<
         limit: number,
         {
           after,
-          onlyArchived = false
-        }: { readonly after?: ExpiredPosition | undefined; readonly onlyArchived?: boolean } = {}
+          onlyFiled = false
+        }: { readonly after?: ExpiredPosition | undefined; readonly onlyFiled?: boolean } = {}
       ) {
         const candidates = yield* oldest(cutoff, limit, after)
         const locked = yield* lock(
           candidates.map(({ id }) => id),
           cutoff
         )
-        const runs = onlyArchived ? yield* archivedAmong(locked) : locked
+        const runs = onlyFiled ? yield* filedAmong(locked) : locked
         if (runs.length > 0) {
           const at = yield* isoNow
           yield* upkeep.remove(

@@ -21,7 +21,7 @@ const settings = {
   /** Most runs that one transaction deletes. */
   batchSize: ControlPlaneSettings.DATA_RETENTION_BATCH_SIZE,
   /** Whether a run is deleted only when the archive has all of it. */
-  onlyArchived: ControlPlaneSettings.RETENTION_REQUIRES_ARCHIVE
+  onlyFiled: ControlPlaneSettings.RETENTION_REQUIRES_ARCHIVE
 }
 
 export type RetentionOptions = SettingValues<typeof settings>
@@ -93,7 +93,7 @@ export class Retention extends Context.Service<
           let next: ExpiredPosition | undefined
           while (true) {
             const removed = yield* inRests(
-              rows.removeRuns(cutoff, options.batchSize, { after: next, onlyArchived: options.onlyArchived })
+              rows.removeRuns(cutoff, options.batchSize, { after: next, onlyFiled: options.onlyFiled })
             )
             next = removed.next
             if (next === undefined) return { runs, events, waiting }

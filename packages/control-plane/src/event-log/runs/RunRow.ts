@@ -72,7 +72,7 @@ export interface RunRow {
   readonly last_seq: bigint
   readonly last_index: number
   /** The record of a run that has left the database, as the archive has it. */
-  readonly archivedText?: string
+  readonly coldText?: string
 }
 
 /** A run as stored. Its metadata may hold the secret of a cancel callback: answer with `publicRun` of it. */
@@ -133,8 +133,8 @@ const SPACED = /^\{"(?:[^"\\]|\\.)*": /
  * the work.
  */
 export const publicRunText = (row: RunRow): string => {
-  const { archivedText, metadata } = row
-  if (archivedText !== undefined) return `${archivedText.slice(0, -1)},"storage":"archive"}`
+  const { coldText, metadata } = row
+  if (coldText !== undefined) return `${coldText.slice(0, -1)},"storage":"archive"}`
   if (metadata.includes("cancelCallback") || SPACED.test(metadata)) return JSON.stringify(publicRun(toStoredRun(row)))
   const before = JSON.stringify(beforeMetadata(row))
   return `${before.slice(0, -1)},"metadata":${metadata},${JSON.stringify(afterMetadata(row)).slice(1)}`

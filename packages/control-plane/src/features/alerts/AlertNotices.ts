@@ -69,7 +69,8 @@ export class AlertNotices extends Context.Service<
             ...(action.routingKey !== undefined && { routingKey: action.routingKey })
           }
           const payload = JSON.stringify(alertBody(action.format, notice))
-          return [{ subscription: action.subscription, lane: firing.runId ?? firing.id, event, payload, at }]
+          const { id: firingId, runId } = firing
+          return [{ subscription: action.subscription, runId, firingId, event, payload, at }]
         })
 
       const send = Effect.fn("AlertNotices.send")(function* (notices: ReadonlyArray<DueNotice>, at: string) {

@@ -1,5 +1,6 @@
 import type { Feature } from "../../Feature.ts"
 import * as AlertLoop from "./AlertLoop.ts"
+import { AlertsHttp } from "./Alerts.ts"
 import { makeBudgetAdmission } from "./budgets/BudgetAdmission.ts"
 import { makeFiringExpiry } from "./FiringExpiry.ts"
 import { makeAlertDeletion } from "./hooks/AlertDeletion.ts"
@@ -31,5 +32,6 @@ export const alerts = {
   admission: makeBudgetAdmission,
   expiry: makeFiringExpiry,
   searchFields: alertSearchFields,
-  layer: AlertLoop.layer
+  layer: AlertLoop.layer,
+  routes: AlertsHttp
 } satisfies Feature

@@ -1,5 +1,6 @@
 import type { Feature } from "../../Feature.ts"
 import * as Archive from "./Archive.ts"
+import { makeArchiveReady } from "./ArchiveReady.ts"
 import { makeChangeDeletion } from "./ChangeDeletion.ts"
 import { makeMarkChanges } from "./MarkChanges.ts"
 
@@ -9,5 +10,6 @@ export const archive = {
   tables: ["archive_changes", "archive_files", "archive_ranges", "archive_runs", "archive_state"],
   onRunsDeleted: makeChangeDeletion,
   onMark: makeMarkChanges,
-  layer: Archive.layer
+  layer: Archive.layer,
+  ready: makeArchiveReady
 } satisfies Feature

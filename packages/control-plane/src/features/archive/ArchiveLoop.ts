@@ -42,7 +42,7 @@ export const archiveForever = Effect.gen(function* () {
     const written = next.value
     if (isFailureNoted) yield* status.note(undefined)
     isFailureNoted = false
-    metrics.archived(written)
+    metrics.archiveWritten(written)
     return { isEnd: !written.wrote, lag: (yield* status.position)?.lag }
   })
 

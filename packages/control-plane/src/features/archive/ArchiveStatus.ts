@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { waitedSince } from "../../event-log/consume/LogLag.ts"
 import { hasStatus } from "../../event-log/runs/RunColumns.ts"
-import { isArchived } from "./ArchivedRuns.ts"
+import { isFiled } from "./FiledRuns.ts"
 
 /** How far the archive is behind the log. */
 export interface ArchiveLag {
@@ -33,7 +33,7 @@ export interface ArchivePosition {
 }
 
 /** What is in the files of a table. */
-export interface ArchivedTable {
+export interface FiledTable {
   readonly table: ArchiveTable
   readonly files: number
   readonly rows: number
@@ -53,12 +53,12 @@ export class ArchiveStatus extends Context.Service<
   {
     /** Undefined while the database has no archive. */
     readonly position: Effect.Effect<ArchivePosition | undefined, SqlError>
-    readonly tables: Effect.Effect<ReadonlyArray<ArchivedTable>, SqlError>
+    readonly tables: Effect.Effect<ReadonlyArray<FiledTable>, SqlError>
     readonly lastFile: Effect.Effect<LastFile | undefined, SqlError>
     /** Ended runs and marks that changed since they were written. */
     readonly waitingChanges: Effect.Effect<number, SqlError>
     /** Runs that ended before a time (ISO-8601) and are not in files as they are now. */
-    readonly unarchivedBefore: (cutoff: string) => Effect.Effect<number, SqlError>
+    readonly unfiledBefore: (cutoff: string) => Effect.Effect<number, SqlError>
     /** Notes a failure, or that files are written again. The time of the first failure stays. */
     readonly note: (fault: ArchiveFault | undefined) => Effect.Effect<void, SqlError>
   }
@@ -89,7 +89,7 @@ export class ArchiveStatus extends Context.Service<
           SELECT table_name, count(*)::int AS files, sum(rows)::float8 AS rows, sum(bytes)::float8 AS bytes
           FROM archive_files GROUP BY table_name`,
         (rows) =>
-          ARCHIVE_TABLES.map((table): ArchivedTable => {
+          ARCHIVE_TABLES.map((table): FiledTable => {
             const { bytes = 0, files = 0, rows: count = 0 } = rows.find((row) => row.table_name === table) ?? {}
             return { table, files, rows: count, bytes }
           })
@@ -106,11 +106,11 @@ export class ArchiveStatus extends Context.Service<
         ([row]) => row?.waiting ?? 0
       ).pipe(Effect.withSpan("ArchiveStatus.waitingChanges"))
 
-      const unarchivedBefore = Effect.fn("ArchiveStatus.unarchivedBefore")((cutoff: string) =>
+      const unfiledBefore = Effect.fn("ArchiveStatus.unfiledBefore")((cutoff: string) =>
         Effect.map(
           sql<{ readonly waiting: number }>`
             SELECT count(*)::int AS waiting FROM runs r
-            WHERE r.ended_at < ${cutoff}::timestamptz AND ${hasStatus(sql, "ended", "r")} AND NOT (${isArchived(sql)})`,
+            WHERE r.ended_at < ${cutoff}::timestamptz AND ${hasStatus(sql, "ended", "r")} AND NOT (${isFiled(sql)})`,
           ([row]) => row?.waiting ?? 0
         )
       )
@@ -126,7 +126,7 @@ export class ArchiveStatus extends Context.Service<
                   WHERE (failure_kind, failure) IS DISTINCT FROM (${fault.kind}::text, ${fault.message}::text)`
         )
       )
-      return ArchiveStatus.of({ position, tables, lastFile, waitingChanges, unarchivedBefore, note })
+      return ArchiveStatus.of({ position, tables, lastFile, waitingChanges, unfiledBefore, note })
     })
   )
 }

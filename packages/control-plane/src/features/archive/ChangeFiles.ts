@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type ArchiveFault, ArchiveStore, openDayFiles } from "@runplane/archive"
-import { type ArchivedMark, type ArchivedTombstone, type ArchiveRow, dayOf } from "@runplane/domain"
+import { type ArchiveRow, type ColdMark, type ColdTombstone, dayOf } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
@@ -11,7 +11,7 @@ import { ArchiveOptions } from "./ArchiveOptions.ts"
 import { ArchiveState, type ChangeTable, type OpenRange } from "./ArchiveState.ts"
 import { type ArchiveStep, NO_STEP } from "./EventFiles.ts"
 import { putFiles } from "./RangeFiles.ts"
-import { type ArchivedRunRow, archivedRunColumns, LARGE_RUN_COLUMNS, toArchivedRun } from "./RunRows.ts"
+import { type ColdRunRow, coldRunColumns, LARGE_RUN_COLUMNS, toColdRun } from "./RunRows.ts"
 
 /** Most changed rows of a file, and about how many stored bytes of them. */
 const CHANGES_ROWS = 5_000
@@ -114,17 +114,17 @@ export const makeChangeFiles = Effect.gen(function* () {
       ORDER BY c.change LIMIT ${CHANGES_ROWS}`,
     read: (ids, version) =>
       Effect.map(
-        readBounded<ArchivedRunRow>(sql, {
+        readBounded<ColdRunRow>(sql, {
           keys: keysOf(ids),
           from: sql`runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN run_metrics m ON m.run_id = r.id`,
           isOf: (key) => sql`r.id = ${key}`,
-          columns: archivedRunColumns(sql),
+          columns: coldRunColumns(sql),
           large: LARGE_RUN_COLUMNS
         }),
         ({ rows, taken }) => ({
           rows: rows.map((row) => ({
             day: dayOf(row.created_at.getTime()),
-            row: toArchivedRun(cell, version, row)
+            row: toColdRun(cell, version, row)
           })),
           taken
         })
@@ -188,10 +188,10 @@ export const makeChangeFiles = Effect.gen(function* () {
       ),
     complete: ({ ids }) =>
       sql`
-        WITH archived AS (
+        WITH written AS (
           UPDATE run_tombstones SET archived_at = now() WHERE id = ANY(${ids}::text[]::bigint[]) RETURNING run_id
         )
-        DELETE FROM archive_runs WHERE run_id IN (SELECT run_id FROM archived)`
+        DELETE FROM archive_runs WHERE run_id IN (SELECT run_id FROM written)`
   }
 
   return {
@@ -201,7 +201,7 @@ export const makeChangeFiles = Effect.gen(function* () {
   }
 })
 
-interface MarkRow extends Omit<ArchivedMark, "cell" | "created_at" | "deleted_at" | "version"> {
+interface MarkRow extends Omit<ColdMark, "cell" | "created_at" | "deleted_at" | "version"> {
   readonly created_at: Date
   readonly deleted_at: Date | null
   readonly run_created_at: Date
@@ -224,6 +224,6 @@ const toMark = (
   }
 })
 
-interface TombstoneRow extends Omit<ArchivedTombstone, "cell" | "deleted_at" | "version"> {
+interface TombstoneRow extends Omit<ColdTombstone, "cell" | "deleted_at" | "version"> {
   readonly deleted_at: Date
 }

@@ -1,10 +1,10 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import type { ArchivedRun } from "@runplane/domain"
+import type { ColdRun } from "@runplane/domain"
 import { DURATION } from "../../event-log/runs/RunColumns.ts"
 import { LARGE_COLUMNS, publicRunText, type RunRow, runColumns } from "../../event-log/runs/RunRow.ts"
 
-/** The columns of an `ArchivedRunRow`, of `runs` as `r`, `run_heads` as `h` and `run_metrics` as `m`. */
-export const archivedRunColumns = (sql: PgClient.PgClient) => sql`
+/** The columns of an `ColdRunRow`, of `runs` as `r`, `run_heads` as `h` and `run_metrics` as `m`. */
+export const coldRunColumns = (sql: PgClient.PgClient) => sql`
   ${sql.literal(runColumns)}, r.scenario_ref, r.environment, m.intent, m.metrics::text AS metrics,
   coalesce(m.prompt_tokens, 0) AS prompt_tokens, coalesce(m.completion_tokens, 0) AS completion_tokens,
   coalesce(m.total_tokens, 0) AS total_tokens, coalesce(m.estimated_cost_usd, 0) AS estimated_cost_usd,
@@ -17,7 +17,7 @@ export const archivedRunColumns = (sql: PgClient.PgClient) => sql`
 /** The columns that make such a row large. */
 export const LARGE_RUN_COLUMNS = [...LARGE_COLUMNS, "m.metrics"]
 
-export interface ArchivedRunRow extends RunRow {
+export interface ColdRunRow extends RunRow {
   readonly scenario_ref: string | null
   readonly environment: string | null
   readonly intent: string | null
@@ -38,7 +38,7 @@ export interface ArchivedRunRow extends RunRow {
 
 const millis = (date: Date | null): number | null => date?.getTime() ?? null
 
-export const toArchivedRun = (cell: string, version: number, row: ArchivedRunRow): ArchivedRun => ({
+export const toColdRun = (cell: string, version: number, row: ColdRunRow): ColdRun => ({
   ...{ cell, version, run_id: row.id, status: row.status, mode: row.mode, mode_name: row.mode_name },
   ...{ runtime_kind: row.runtime_kind, runtime_version: row.runtime_version, session_id: row.runtime_session_id },
   ...{ trace_id: row.trace_id, source_kind: row.source_kind, source_ref: row.source_ref },

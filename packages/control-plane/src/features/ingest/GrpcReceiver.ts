@@ -22,6 +22,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import { ListenHost } from "../../platform/http/ListenHost.ts"
 import { GRPC_PORT, IngestSettings } from "./IngestSettings.ts"
 
 /** Whether gRPC is received, for readiness: the address, or why not. */
@@ -69,40 +70,40 @@ interface Answer {
  * OTLP over gRPC, without TLS (docs/reference/ingest.md#grpc). A call becomes a request of the routes of HTTP, in this
  * process: bounds, keys, budgets, partial answers and the access log are the same by construction.
  */
-export const layerGrpcReceiver = (host: string) =>
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const { grpcPort, isEnabled } = yield* IngestSettings
-      const state = yield* GrpcState
-      const router = yield* HttpRouter.HttpRouter
-      const port = grpcPort ?? GRPC_PORT
-      if (!isEnabled || port === 0) return
-      let app: ReturnType<typeof router.asHttpEffect> | undefined
-      const run = yield* FiberSet.makeRuntime()
-      const server = createServer({ settings: { maxConcurrentStreams: MOST_CALLS } })
-      server.maxConnections = MOST_SESSIONS
-      server.on("session", (session) => session.setTimeout(IDLE_MS, () => session.close()))
-      // A connection that breaks ends its calls, which have no answer then.
-      server.on("sessionError", () => undefined)
-      server.on("stream", (stream, headers) => {
-        stream.on("error", () => undefined)
-        app ??= router.asHttpEffect()
-        const fiber = run(answerOf(app, stream, headers).pipe(Effect.map((answer) => write(stream, answer))))
-        stream.once("close", () => fiber.interruptUnsafe())
-      })
-      const listening = yield* Effect.result(listen(server, host, port))
-      if (listening._tag === "Success") {
-        // A connection that cannot be accepted, for lack of descriptors, must not end the process.
-        server.on("error", ({ message }) => run(Effect.logWarning(`gRPC accepts no connection: ${message}`)))
-        state.text = `${host}:${port}`
-        return yield* Effect.logInfo(`receives OpenTelemetry by gRPC on ${host}:${port}`)
-      }
-      const failed = new ListenFailed({ host, port, service: "the receiver of gRPC", reason: listening.failure })
-      if (grpcPort !== undefined) return yield* failed
-      state.text = `off: ${failed.message}`
-      yield* Effect.logWarning(`${failed.message}; OTLP_GRPC_PORT names another port, or 0 for none`)
+export const layerGrpcReceiver = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { grpcPort, isEnabled } = yield* IngestSettings
+    const host = yield* ListenHost
+    const state = yield* GrpcState
+    const router = yield* HttpRouter.HttpRouter
+    const port = grpcPort ?? GRPC_PORT
+    if (!isEnabled || port === 0) return
+    let app: ReturnType<typeof router.asHttpEffect> | undefined
+    const run = yield* FiberSet.makeRuntime()
+    const server = createServer({ settings: { maxConcurrentStreams: MOST_CALLS } })
+    server.maxConnections = MOST_SESSIONS
+    server.on("session", (session) => session.setTimeout(IDLE_MS, () => session.close()))
+    // A connection that breaks ends its calls, which have no answer then.
+    server.on("sessionError", () => undefined)
+    server.on("stream", (stream, headers) => {
+      stream.on("error", () => undefined)
+      app ??= router.asHttpEffect()
+      const fiber = run(answerOf(app, stream, headers).pipe(Effect.map((answer) => write(stream, answer))))
+      stream.once("close", () => fiber.interruptUnsafe())
     })
-  )
+    const listening = yield* Effect.result(listen(server, host, port))
+    if (listening._tag === "Success") {
+      // A connection that cannot be accepted, for lack of descriptors, must not end the process.
+      server.on("error", ({ message }) => run(Effect.logWarning(`gRPC accepts no connection: ${message}`)))
+      state.text = `${host}:${port}`
+      return yield* Effect.logInfo(`receives OpenTelemetry by gRPC on ${host}:${port}`)
+    }
+    const failed = new ListenFailed({ host, port, service: "the receiver of gRPC", reason: listening.failure })
+    if (grpcPort !== undefined) return yield* failed
+    state.text = `off: ${failed.message}`
+    yield* Effect.logWarning(`${failed.message}; OTLP_GRPC_PORT names another port, or 0 for none`)
+  })
+)
 
 const listen = (server: Http2Server, host: string, port: number) => {
   const sessions = new Set<ServerHttp2Session>()

@@ -1,5 +1,9 @@
+import * as Layer from "effect/Layer"
 import type { Feature } from "../../Feature.ts"
+import { layerGrpcReceiver } from "./GrpcReceiver.ts"
 import * as Ingest from "./Ingest.ts"
+import { IngestHttp, layerExportErrors } from "./IngestHttp.ts"
+import { makeIngestReady } from "./IngestReady.ts"
 import { makeSpanDeletion } from "./SpanDeletion.ts"
 import { telemetrySearchFields } from "./TelemetrySearchFields.ts"
 
@@ -9,5 +13,8 @@ export const ingest = {
   tables: ["deleted_traces", "otlp_calls", "otlp_inbox", "otlp_seen", "otlp_traces", "telemetry_token_key"],
   onRunsDeleted: makeSpanDeletion,
   searchFields: telemetrySearchFields,
-  layer: Ingest.layer
+  layer: Ingest.layer,
+  ready: makeIngestReady,
+  routes: Layer.merge(IngestHttp, layerExportErrors),
+  rawRoutes: layerGrpcReceiver
 } satisfies Feature

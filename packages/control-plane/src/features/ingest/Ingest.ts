@@ -9,7 +9,7 @@ import { SpanProcessor } from "./SpanProcessor.ts"
 import { TraceFolds } from "./TraceFolds.ts"
 import { TraceRuns } from "./TraceRuns.ts"
 
-/** Receives OpenTelemetry and drains it into runs. Requires the log, the placement and the prices. */
+/** Receives OpenTelemetry and makes runs of it. Requires the log, the placement and the prices. */
 export const layer = Receiver.layer.pipe(
   Layer.provide(SpanProcessor.layer),
   Layer.provide([TraceFolds.layer, TraceRuns.layer]),

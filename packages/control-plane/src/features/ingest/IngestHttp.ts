@@ -3,10 +3,10 @@ import {
   ControlPlaneApi,
   CurrentActor,
   EXPORT_PATHS,
-  inboxFull,
   ingestDisabled,
   PROTOBUF_TYPE,
   payloadTooLarge,
+  spanInboxFull,
   TooManyRequests,
   unsupportedCoding,
   unsupportedMediaType
@@ -98,7 +98,7 @@ export const IngestHttp = HttpApiBuilder.group(
                 TooManyParts: ({ message }) => Effect.fail(payloadTooLarge(message)),
                 BodyMalformed: ({ message }) => Effect.fail(badRequest(message)),
                 HttpServerError: () => Effect.fail(badRequest("the body did not arrive")),
-                InboxFull: () => Effect.fail(inboxFull())
+                SpanInboxFull: () => Effect.fail(spanInboxFull())
               })
             )
             return answer(signal, form.encoding, rejected)

@@ -7,7 +7,7 @@ const settings = {
   enabled: ControlPlaneSettings.OTLP_INGEST_ENABLED,
   maxBodyBytes: ControlPlaneSettings.OTLP_MAX_BODY_BYTES,
   grpcPort: ControlPlaneSettings.OTLP_GRPC_PORT,
-  inboxBytes: ControlPlaneSettings.OTLP_INBOX_BYTES,
+  spanInboxBytes: ControlPlaneSettings.OTLP_INBOX_BYTES,
   exportLimit: ControlPlaneSettings.OTLP_EXPORT_LIMIT,
   exportWindowMs: ServiceSettings.THROTTLE_TTL_MS,
   tracesPerRequest: ControlPlaneSettings.OTLP_TRACES_PER_REQUEST,

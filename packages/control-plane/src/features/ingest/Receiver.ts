@@ -31,7 +31,7 @@ import { type ExportRefused, makeExportBudgets } from "./ExportBudgets.ts"
 import { GrpcState } from "./GrpcReceiver.ts"
 import { IngestSettings } from "./IngestSettings.ts"
 import { JoinTokens } from "./JoinTokens.ts"
-import { type InboxEntry, inboxEntry, type SourceSize, SpanInbox, type TraceRef } from "./SpanInbox.ts"
+import { type SourceSize, SpanInbox, type SpanInboxEntry, spanInboxEntry, type TraceRef } from "./SpanInbox.ts"
 import { SpanProcessor } from "./SpanProcessor.ts"
 
 /** An inflated body may have so many times the bytes of the largest body as sent, up to a bound. */
@@ -50,12 +50,12 @@ const LARGE_ARRIVALS_OF_CALLER = 2
 const STORED = 2
 /** A body arrives within this time. */
 const ARRIVAL = "30 seconds"
-/** The size of the inbox is read again after so long; until then own rows are added. Milliseconds. */
+/** The size of the span inbox is read again after so long; until then own rows are added. Milliseconds. */
 const SIZE_TTL_MS = 1_000
 
 /**
- * A source may have so many times the bytes waiting that are free: one source fills three quarters of the inbox, and
- * there is always capacity for another one.
+ * A source may have so many times the bytes waiting that are free: one source fills three quarters of the span inbox,
+ * and there is always capacity for another one.
  */
 const SHARE_OF_FREE = 3
 
@@ -89,8 +89,8 @@ const droppedText = (dropped: Dropped): string => {
     : `dropped beyond the limits: ${parts.map(([part, count]) => `${count} ${PARTS[part]}`).join(", ")}`
 }
 
-/** The inbox has its bound of bytes, or a body does not arrive. */
-export class InboxFull extends Data.TaggedError("InboxFull") {}
+/** The span inbox has its bound of bytes, or a body does not arrive. */
+export class SpanInboxFull extends Data.TaggedError("SpanInboxFull") {}
 
 /** An export request as its headers describe it. */
 export interface ExportRequest<E> {
@@ -107,7 +107,14 @@ export interface ExportRequest<E> {
 }
 
 /** Why a request is refused. */
-export type Refusal = BodyTooLarge | BodyMalformed | ExportRefused | InboxFull | SqlError | TooManyParts | TurnRefused
+export type Refusal =
+  | BodyTooLarge
+  | BodyMalformed
+  | ExportRefused
+  | SpanInboxFull
+  | SqlError
+  | TooManyParts
+  | TurnRefused
 
 /** What a request loses; without any, everything is received. */
 export interface Rejected {
@@ -115,28 +122,29 @@ export interface Rejected {
   readonly message: string
 }
 
-/** Receives export requests: reads them, stores them in the inbox, and wakes the drain after the commit. */
+/** Receives export requests: reads them, stores them in the span inbox, and wakes the processor after the commit. */
 export class Receiver extends Context.Service<
   Receiver,
   {
     readonly receive: <E>(request: ExportRequest<E>) => Effect.Effect<Rejected | undefined, E | Refusal>
     /** What waits of each source, the one that has waited the longest first. */
     readonly sources: Effect.Effect<ReadonlyArray<SourceSize>, SqlError>
-    /** The inbox of all processes; undefined where nothing is received. */
+    /** The span inbox of all processes; undefined where nothing is received. */
     readonly health: Effect.Effect<IngestHealth | undefined, SqlError>
   }
 >()("runplane/control-plane/Receiver") {
   static readonly layer = Layer.effect(
     Receiver,
     Effect.gen(function* () {
-      const drain = yield* SpanProcessor
+      const processor = yield* SpanProcessor
       const { drop, refuse } = yield* Drops
-      const inbox = yield* SpanInbox
+      const spanInbox = yield* SpanInbox
       const grpc = yield* GrpcState
       const tokens = yield* JoinTokens
       const metrics = yield* Metrics
       const redactor = yield* Redactor
-      const { dropsContent, inboxBytes, isEnabled, keepUser, maxBodyBytes, tracesPerRequest } = yield* IngestSettings
+      const { dropsContent, spanInboxBytes, isEnabled, keepUser, maxBodyBytes, tracesPerRequest } =
+        yield* IngestSettings
       const budgets = yield* makeExportBudgets
       const lane = makeFairTurns("exports", CONCURRENT_REQUESTS, { ofCaller: REQUESTS_OF_CALLER })
       const largeLane = makeFairTurns("large exports", 1)
@@ -156,7 +164,7 @@ export class Receiver extends Context.Service<
       let known = { readAt: Number.NEGATIVE_INFINITY, bytes: 0, bytesOf: new Map<string, number>() }
       const size = Effect.gen(function* () {
         const readAt = yield* Clock.currentTimeMillis
-        const read = yield* inbox.size
+        const read = yield* spanInbox.size
         known = {
           readAt,
           bytes: read.bytes,
@@ -171,8 +179,8 @@ export class Receiver extends Context.Service<
       }
       const checkCapacity = Effect.fnUntraced(function* (source: string) {
         if ((yield* Clock.currentTimeMillis) - known.readAt > SIZE_TTL_MS) yield* size
-        const free = inboxBytes - known.bytes
-        if (free <= 0 || (known.bytesOf.get(source) ?? 0) >= SHARE_OF_FREE * free) return yield* new InboxFull()
+        const free = spanInboxBytes - known.bytes
+        if (free <= 0 || (known.bytesOf.get(source) ?? 0) >= SHARE_OF_FREE * free) return yield* new SpanInboxFull()
       })
 
       /** Reads a body, and stores what it brings. */
@@ -180,11 +188,11 @@ export class Receiver extends Context.Service<
         { encoding, joinToken, signal, source }: Omit<ExportRequest<never>, "body">,
         body: Buffer
       ) {
-        const kept: Array<InboxEntry> = []
+        const kept: Array<SpanInboxEntry> = []
         const traces = new Map<string, TraceRef>()
         let keptBytes = 0
         const take = (telemetry: Telemetry) => {
-          const entry = inboxEntry(receivedTelemetry(options, telemetry))
+          const entry = spanInboxEntry(receivedTelemetry(options, telemetry))
           if (keptBytes + entry.bytes > STORED * maxInflatedBytes) return BEYOND_BYTES
           keptBytes += entry.bytes
           kept.push(entry)
@@ -196,7 +204,7 @@ export class Receiver extends Context.Service<
         if (joins.refusal !== undefined) metrics.otlpJoinRefused(joins.refusal)
         yield* budgets.addTraces(source, new Set(traces.keys()))
         const { beyond, deleted, stored } =
-          kept.length === 0 ? NOTHING_STORED : yield* inbox.store(source, kept, joins.sessionId)
+          kept.length === 0 ? NOTHING_STORED : yield* spanInbox.store(source, kept, joins.sessionId)
         added(source, keptBytes)
         const rejected = report.rejected + report.withoutSpan + beyond + deleted
         const received = kept.length - beyond - deleted
@@ -211,7 +219,7 @@ export class Receiver extends Context.Service<
         counts.received += counted.received
         counts.rejected += counted.rejected
         counts.duplicates += counted.duplicates
-        yield* drain.received([...traces.values()])
+        yield* processor.received([...traces.values()])
         const reasons = [
           report.message,
           ...(report.withoutSpan > 0 ? [WITHOUT_SPAN] : []),
@@ -240,7 +248,7 @@ export class Receiver extends Context.Service<
         const { client, coding } = request
         // Bodies that do not arrive hold no turn that the large ones of another caller need.
         const sent = yield* receiveBody(body, maxBodyBytes, { above: LARGE_BODY_BYTES, turn: arrivals.scoped }).pipe(
-          Effect.timeoutOrElse({ duration: ARRIVAL, orElse: () => Effect.fail(new InboxFull()) })
+          Effect.timeoutOrElse({ duration: ARRIVAL, orElse: () => Effect.fail(new SpanInboxFull()) })
         )
         const isLarge = sent.length > LARGE_BODY_BYTES
         if (coding === undefined) {
@@ -281,7 +289,7 @@ export class Receiver extends Context.Service<
           ? Effect.map(size, ({ bytes, lagSeconds, rows }) => ({
               waiting: rows,
               waitingBytes: bytes,
-              limitBytes: inboxBytes,
+              limitBytes: spanInboxBytes,
               lagSeconds,
               grpc: grpc.text,
               ...counts

@@ -31,7 +31,7 @@ export const traceKey = ({ source, traceId }: TraceRef): string => `${traceId} $
 export const traceOfKey = (key: string): TraceRef => ({ traceId: key.slice(0, 32), source: key.slice(33) })
 
 /** A span or log record that is to be stored. */
-export interface InboxEntry {
+export interface SpanInboxEntry {
   readonly traceId: string
   readonly spanId: string
   readonly kind: string
@@ -41,7 +41,7 @@ export interface InboxEntry {
 }
 
 /** The row of a span or log record. */
-export const inboxEntry = (telemetry: Telemetry): InboxEntry => {
+export const spanInboxEntry = (telemetry: Telemetry): SpanInboxEntry => {
   const { spanId, traceId } = telemetry
   const span = JSON.stringify(telemetry)
   return { traceId, spanId, kind: kindOf(telemetry), bytes: Buffer.byteLength(span), span }
@@ -51,7 +51,7 @@ export const inboxEntry = (telemetry: Telemetry): InboxEntry => {
 export interface SpanInboxRow extends TraceRef {
   readonly spanId: string
   readonly kind: string
-  /** Position in the inbox; later rows have larger ones, but may be visible earlier. */
+  /** Position in the span inbox; later rows have larger ones, but may be visible earlier. */
   readonly ordinal: bigint
   /** Unix milliseconds. */
   readonly receivedAt: number
@@ -76,13 +76,13 @@ export interface SourceSize {
   readonly lagSeconds: number
 }
 
-/** What waits in the inbox of all processes. */
+/** What waits in the span inbox of all processes. */
 export interface SpanInboxSize {
   readonly rows: number
   readonly bytes: number
   /** The same of each source with rows. */
   readonly sources: ReadonlyArray<SourceSize>
-  /** Seconds since the oldest row was received; 0 when the inbox is empty. */
+  /** Seconds since the oldest row was received; 0 when the span inbox is empty. */
   readonly lagSeconds: number
 }
 
@@ -93,7 +93,7 @@ export interface RowsRead {
 }
 
 export interface StoredEntries {
-  /** Entries that the inbox did not have. */
+  /** Entries that the span inbox did not have. */
   readonly stored: number
   /** Entries of runs that have all the spans and log records they may have: they are not stored. */
   readonly beyond: number
@@ -104,8 +104,8 @@ export interface StoredEntries {
 const NOTHING_STORED: StoredEntries = { stored: 0, beyond: 0, deleted: 0 }
 
 /** Entries in the order of their key, which all statements of a request keep, in parts of some bytes. */
-const partsOf = (entries: ReadonlyArray<InboxEntry>): ReadonlyArray<ReadonlyArray<InboxEntry>> => {
-  const parts: Array<Array<InboxEntry>> = []
+const partsOf = (entries: ReadonlyArray<SpanInboxEntry>): ReadonlyArray<ReadonlyArray<SpanInboxEntry>> => {
+  const parts: Array<Array<SpanInboxEntry>> = []
   let left = 0
   const total = entries.reduce((sum, { bytes }) => sum + bytes, 0)
   if (total <= BYTES_PER_STORE) return [entries]
@@ -121,8 +121,8 @@ const partsOf = (entries: ReadonlyArray<InboxEntry>): ReadonlyArray<ReadonlyArra
   return parts
 }
 
-const byKey = (one: InboxEntry, other: InboxEntry): number => (keyOf(one) < keyOf(other) ? -1 : 1)
-const keyOf = ({ kind, spanId, traceId }: InboxEntry): string => `${traceId} ${spanId} ${kind}`
+const byKey = (one: SpanInboxEntry, other: SpanInboxEntry): number => (keyOf(one) < keyOf(other) ? -1 : 1)
+const keyOf = ({ kind, spanId, traceId }: SpanInboxEntry): string => `${traceId} ${spanId} ${kind}`
 
 /** A run, and the ordinals of its rows that are not to be read. */
 export interface RunRows {
@@ -134,10 +134,10 @@ export interface RunRows {
 export class SpanInbox extends Context.Service<
   SpanInbox,
   {
-    /** Stores what the inbox does not have, in one statement. */
+    /** Stores what the span inbox does not have, in one statement. */
     readonly store: (
       source: string,
-      entries: ReadonlyArray<InboxEntry>,
+      entries: ReadonlyArray<SpanInboxEntry>,
       /** The session that a token of the request allows the entries to join. */
       joins?: string
     ) => Effect.Effect<StoredEntries, SqlError>
@@ -155,7 +155,7 @@ export class SpanInbox extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      const storePart = (source: string, entries: ReadonlyArray<InboxEntry>, joins: string | undefined) => {
+      const storePart = (source: string, entries: ReadonlyArray<SpanInboxEntry>, joins: string | undefined) => {
         const rows = entries.map(({ bytes, kind, span, spanId, traceId }) => ({
           trace_id: traceId,
           span_id: spanId,
@@ -190,7 +190,7 @@ export class SpanInbox extends Context.Service<
 
       /** In parts, each of which is copied for its statement: memory does not have twice a large request. */
       const store = Effect.fn("SpanInbox.store")(
-        (source: string, entries: ReadonlyArray<InboxEntry>, joins?: string) => {
+        (source: string, entries: ReadonlyArray<SpanInboxEntry>, joins?: string) => {
           const parts = partsOf(entries)
           const [first = [], ...others] = parts
           if (others.length === 0) return storePart(source, first, joins)
@@ -319,7 +319,7 @@ const keyRow = ({ kind, source, spanId, traceId }: SpanInboxRow) => ({
   kind
 })
 
-/** The statement that removes rows from the inbox; it returns their traces and bytes. */
+/** The statement that removes rows from the span inbox; it returns their traces and bytes. */
 export const removal = (sql: PgClient.PgClient, rows: ReadonlyArray<SpanInboxRow>) =>
   sql`DELETE FROM otlp_inbox i USING ${unnestRows(sql, rows.map(keyRow), KEY_COLUMNS)} AS k
       WHERE i.source = k.source AND i.trace_id = k.trace_id AND i.span_id = k.span_id AND i.kind = k.kind

@@ -12,8 +12,9 @@ import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { Outbox } from "../../platform/outbox/Outbox.ts"
 import { Drops } from "./Drops.ts"
 import { makeDueKeys } from "./DueKeys.ts"
+import type { OpenTraceFold } from "./folds/OpenFold.ts"
 import { SpanInbox, type SpanInboxRow, type TraceRef, traceKey, traceOfKey } from "./SpanInbox.ts"
-import { type OpenTraceFold, TraceFolds } from "./TraceFolds.ts"
+import { TraceFolds } from "./TraceFolds.ts"
 import { arrivalOf, runOfKey, TraceRuns } from "./TraceRuns.ts"
 
 /** Traces, and runs, that are processed at the same time: they share statements and transactions. */
@@ -22,10 +23,10 @@ const CONCURRENCY = 32
 const EVENTS_AT_ONCE = 1_000
 /** The pause after a failure. Milliseconds. */
 const RETRY_MS = 1_000
-/** How often the inbox is read for rows whose notice was lost. Milliseconds. */
+/** How often the span inbox is read for rows whose notice was lost. Milliseconds. */
 const POLL_MS = 5_000
 /** Open folds that a process keeps; others are read from the database again. */
-const MOST_STORIES = 2_000
+const MOST_FOLDS = 2_000
 /** Subjects of the messages between processes: names of traces, and a run with the source that has sent. */
 const TRACES = "otlp.traces"
 const RUN = "otlp.run-of-source"
@@ -33,9 +34,9 @@ const RUN = "otlp.run-of-source"
 const NAMES_PER_MESSAGE = 6_000
 
 /**
- * Appends what waits in the inbox to the runs (docs/reference/ingest.md#exactly-once). The process that has the shard
- * of a trace decides the run of the trace; the process that has the shard of the run continues its fold. A notice
- * wakes them after a commit of the inbox, and a poll finds what no notice reached.
+ * Appends what waits in the span inbox to the runs (docs/reference/ingest.md#exactly-once). The process that has the
+ * shard of a trace decides the run of the trace; the process that has the shard of the run continues its fold. A notice
+ * wakes them after a commit of the span inbox, and a poll finds what no notice reached.
  */
 export class SpanProcessor extends Context.Service<
   SpanProcessor,
@@ -49,7 +50,7 @@ export class SpanProcessor extends Context.Service<
     Effect.gen(function* () {
       const channel = yield* ProcessChannel
       const { drop } = yield* Drops
-      const inbox = yield* SpanInbox
+      const spanInbox = yield* SpanInbox
       const metrics = yield* Metrics
       const placement = yield* Placement
       const folds = yield* TraceFolds
@@ -67,7 +68,7 @@ export class SpanProcessor extends Context.Service<
       const open = new Map<string, OpenTraceFold>()
       const evict = () => {
         for (const runId of open.keys()) {
-          if (open.size <= MOST_STORIES) return
+          if (open.size <= MOST_FOLDS) return
           open.delete(runId)
         }
       }
@@ -81,7 +82,7 @@ export class SpanProcessor extends Context.Service<
         }
         // The least recently used fold is the first.
         open.delete(runId)
-        const { isCut, rows } = yield* inbox.ofRun({ runId, without: fold.pending.keys() })
+        const { isCut, rows } = yield* spanInbox.ofRun({ runId, without: fold.pending.keys() })
         const hasJoined = fold.options.joined !== undefined
         const arrivals = rows
           .toSorted(byEnd)
@@ -166,7 +167,7 @@ export class SpanProcessor extends Context.Service<
       const poll = Effect.gen(function* () {
         yield* folds.removeOld
         const rowsOfRuns = new Map<RunId, { readonly rows: number; readonly source: string }>()
-        for (const { rows, runId, ...trace } of yield* inbox.waiting) {
+        for (const { rows, runId, ...trace } of yield* spanInbox.waiting) {
           if (runId !== undefined) {
             rowsOfRuns.set(runId, { rows: (rowsOfRuns.get(runId)?.rows ?? 0) + rows, source: trace.source })
           } else if (isHome(trace) && !traces.has(traceKey(trace))) wakeTrace(trace)

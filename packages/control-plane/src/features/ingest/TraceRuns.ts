@@ -75,7 +75,7 @@ export class TraceRuns extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { drop } = yield* Drops
-      const inbox = yield* SpanInbox
+      const spanInbox = yield* SpanInbox
       const metrics = yield* Metrics
       const { joinsEverything, runKey, settleMs } = yield* IngestSettings
       const options = { settleMs, ...(runKey !== "" && { runKeyAttribute: runKey }) }
@@ -225,17 +225,17 @@ export class TraceRuns extends Context.Service<
       ): Effect.fn.Return<TraceState, SqlError> {
         const known = yield* find(trace)
         if (known !== undefined && known !== "deleted") return { _tag: "Bound", runId: known }
-        const { isCut, rows } = yield* inbox.ofTrace(trace)
+        const { isCut, rows } = yield* spanInbox.ofTrace(trace)
         if (rows.length === 0) return { _tag: "Empty" }
         if (known === "deleted") {
-          yield* inbox.remove(rows)
+          yield* spanInbox.remove(rows)
           yield* drop("run_deleted", rows.length, trace.source)
           return isCut ? { _tag: "Due", at: now } : { _tag: "Empty" }
         }
         const binding = bindingOf(rows.map(arrivalOf), now, options)
         if (binding.state === "waiting") return { _tag: "Due", at: Math.max(binding.until, now + 1) }
         if (binding.state !== "bound") {
-          yield* inbox.remove(rows)
+          yield* spanInbox.remove(rows)
           yield* drop(binding.state, rows.length, trace.source)
           return isCut ? { _tag: "Due", at: now } : { _tag: "Empty" }
         }

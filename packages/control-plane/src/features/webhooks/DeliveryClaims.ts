@@ -45,9 +45,10 @@ const NAMED = 1_000
 const NOTHING: Claims = { deliveries: [], nextDueMs: undefined, more: false }
 
 /**
- * Claims deliveries (docs/reference/webhooks.md#webhook-delivery). A run's first pending delivery is the only one of
- * the run that can be claimed. The due deliveries behind it are delayed until that one can change, so a subscription
- * with any number of waiting deliveries costs a claim no more than `READ_PER_CLAIM` of them.
+ * Claims deliveries (docs/reference/webhooks.md#webhook-delivery). The first pending delivery of a lane, which is a run
+ * or a firing without a run, is the only one of it that can be claimed. The due deliveries behind it are delayed until
+ * that one can change, so a subscription with any number of waiting deliveries costs a claim no more than
+ * `READ_PER_CLAIM` of them.
  *
  * The subscription is locked before anything is read of it, and again at the end of each delivery: claims and ends of a
  * subscription follow each other, whatever process makes them, and each sees what the one before has done. While a
@@ -116,12 +117,12 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
       SELECT receivers.id AS webhook_id, due.id, due.next_attempt_at, due.ordinal, head.id AS head_id,
              greatest(head.next_attempt_at, head.claimed_until) AS head_at
       FROM receivers CROSS JOIN LATERAL (
-        SELECT d.id, d.run_id, d.next_attempt_at, d.ordinal FROM webhook_deliveries d
+        SELECT d.id, d.lane, d.next_attempt_at, d.ordinal FROM webhook_deliveries d
         WHERE d.webhook_id = receivers.id AND ${isFree} AND ${isOf[lane]}
         ORDER BY d.next_attempt_at, d.ordinal LIMIT ${READ_PER_CLAIM}
       ) due CROSS JOIN LATERAL (
         SELECT h.id, h.next_attempt_at, h.claimed_until FROM webhook_deliveries h
-        WHERE h.webhook_id = receivers.id AND h.run_id = due.run_id AND h.status = 'pending'
+        WHERE h.webhook_id = receivers.id AND h.lane = due.lane AND h.status = 'pending'
         ORDER BY h.ordinal LIMIT 1
       ) head
     ), heads AS (
@@ -134,11 +135,12 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
                                 ORDER BY r.under_way + heads.position, r.served_at NULLS FIRST, r.id) AS number
       FROM heads JOIN receivers r ON r.id = heads.webhook_id
     ), chosen AS (
-      SELECT id, rank > 1 AS is_extra FROM ranked
-      WHERE rank <= ${perSubscription}::int AND (rank = 1 OR number <= ${extra}::int)
-      ORDER BY rank, served_at NULLS FIRST, webhook_id LIMIT ${limit}
+      SELECT id, rank > 1 AS is_extra, row_number() OVER (ORDER BY rank, served_at NULLS FIRST, webhook_id) AS position
+      FROM ranked WHERE rank <= ${perSubscription}::int AND (rank = 1 OR number <= ${extra}::int)
+      ORDER BY position LIMIT ${limit}
     ), free AS MATERIALIZED (
-      SELECT d.id, chosen.is_extra FROM webhook_deliveries d JOIN chosen USING (id) WHERE ${isFree} FOR UPDATE OF d SKIP LOCKED
+      SELECT d.id, chosen.is_extra, chosen.position FROM webhook_deliveries d JOIN chosen USING (id) WHERE ${isFree}
+      FOR UPDATE OF d SKIP LOCKED
     ), behind AS MATERIALIZED (
       SELECT d.id, CASE WHEN free.id IS NULL THEN candidates.head_at
                         ELSE now() + make_interval(secs => ${leaseMs / 1_000}::float8) END AS postponed_until
@@ -153,7 +155,7 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
           claimed_until = now() + make_interval(secs => ${leaseMs / 1_000}::float8)
       FROM free WHERE d.id = free.id
       RETURNING d.id, d.webhook_id, d.event, d.payload::text AS body, d.attempts, d.tries,
-                (extract(epoch FROM now() - d.queued_at) * 1000)::float8 AS age_ms, free.is_extra
+                (extract(epoch FROM now() - d.queued_at) * 1000)::float8 AS age_ms, free.is_extra, free.position
     ), served AS (
       UPDATE webhooks w SET served_at = now() WHERE w.id IN (SELECT webhook_id FROM claimed)
     )
@@ -161,7 +163,8 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
            claimed.body, claimed.attempts, claimed.tries, claimed.age_ms, claimed.is_extra,
            delayed.count AS delayed
     FROM (SELECT count(*)::int AS count FROM behind) AS delayed
-    LEFT JOIN claimed ON true LEFT JOIN receivers ON receivers.id = claimed.webhook_id`
+    LEFT JOIN claimed ON true LEFT JOIN receivers ON receivers.id = claimed.webhook_id
+    ORDER BY claimed.position`
 
   const claimGroup = Effect.fnUntraced(function* (named: ReadonlyArray<string>, group: Group) {
     if (named.length === 0 || group.limit <= 0) return { deliveries: [], more: false }

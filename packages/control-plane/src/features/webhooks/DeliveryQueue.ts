@@ -99,12 +99,12 @@ export class DeliveryQueue extends Context.Service<
                 error_message = ${answer.errorMessage}, claimed_until = NULL, next_attempt_at = NULL,
                 delivered_at = CASE WHEN ${status === "delivered"}::boolean THEN now() END
             WHERE d.id = ${delivery.id}::uuid AND d.attempts = ${delivery.attempts} AND d.status = 'pending'
-            RETURNING d.id, d.webhook_id, d.run_id, d.status, d.delivered_at
+            RETURNING d.id, d.webhook_id, d.lane, d.status, d.delivered_at
           ), next AS (
             UPDATE webhook_deliveries d SET next_attempt_at = now()
             FROM ended CROSS JOIN LATERAL (
               SELECT n.id FROM webhook_deliveries n
-              WHERE n.webhook_id = ended.webhook_id AND n.run_id = ended.run_id AND n.status = 'pending'
+              WHERE n.webhook_id = ended.webhook_id AND n.lane = ended.lane AND n.status = 'pending'
                 AND n.id <> ended.id
               ORDER BY n.ordinal LIMIT 1
             ) following

@@ -12,7 +12,7 @@ export const makeWebhookOutbox = Effect.map(Outbox, ({ enqueue, wake }): Reactor
   const inTransaction = (appends: ReadonlyArray<WrittenAppend>) => {
     const notices = appends.flatMap(({ runId, ...append }) =>
       reportsOf(append).map(({ change, event }) => ({
-        lane: runId,
+        runId,
         event,
         at: change.at,
         payload: payloadOf(event, runId, change)

@@ -54,12 +54,7 @@ export class WebhookRepository extends Context.Service<
      */
     readonly requeue: (id: string, deliveryId: string) => Effect.Effect<Requeued, SqlError>
     /** Adds a delivery of the event `webhook.test`. To be called inside a transaction. */
-    readonly enqueueTest: (
-      id: string,
-      runId: string,
-      payload: string,
-      at: string
-    ) => Effect.Effect<QueuedTest, SqlError>
+    readonly enqueueTest: (id: string, payload: string, at: string) => Effect.Effect<QueuedTest, SqlError>
   }
 >()("runplane/control-plane/WebhookRepository") {
   static readonly layer = Layer.effect(
@@ -130,7 +125,7 @@ export class WebhookRepository extends Context.Service<
       )
 
       const columns = sql`
-        id::text AS id, webhook_id::text AS webhook_id, run_id::text AS run_id, event, payload::text AS payload, status,
+        id::text AS id, webhook_id::text AS webhook_id, run_id::text AS run_id, firing_id::text AS firing_id, event, payload::text AS payload, status,
         attempts, last_attempt_at, response_status, error_message, created_at, delivered_at,
         CASE WHEN status = 'pending' THEN greatest(next_attempt_at, (
           SELECT w.held_until FROM webhooks w WHERE w.id = webhook_id)) END AS next_attempt_at`
@@ -195,7 +190,6 @@ export class WebhookRepository extends Context.Service<
 
       const enqueueTest = Effect.fn("WebhookRepository.enqueueTest")(function* (
         id: string,
-        runId: string,
         payload: string,
         at: string
       ) {
@@ -205,8 +199,8 @@ export class WebhookRepository extends Context.Service<
         if (!webhook.active) return { _tag: "Inactive" as const }
         yield* endHold(id)
         const [row] = yield* sql<DeliveryRow>`
-          INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
-          VALUES (${id}::uuid, ${runId}::uuid, ${WEBHOOK_TEST}, ${payload}::json, now(), ${at}::timestamptz)
+          INSERT INTO webhook_deliveries (webhook_id, event, payload, next_attempt_at, created_at)
+          VALUES (${id}::uuid, ${WEBHOOK_TEST}, ${payload}::json, now(), ${at}::timestamptz)
           RETURNING ${columns}`
         return row === undefined
           ? { _tag: "NoSuchWebhook" as const }

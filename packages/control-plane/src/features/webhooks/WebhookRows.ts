@@ -55,7 +55,10 @@ export const maskSecret = (secret: string): string => (secret.length > SHOWN ? M
 export interface DeliveryRow {
   readonly id: string
   readonly webhook_id: string
-  readonly run_id: string
+  /** Null for an alert without a run, and for a test. */
+  readonly run_id: string | null
+  /** The firing that an alert reports. */
+  readonly firing_id: string | null
   readonly event: string
   readonly payload: string
   readonly status: WebhookDelivery["status"]
@@ -73,7 +76,8 @@ export const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
   id: row.id,
   webhookId: row.webhook_id,
   event: row.event,
-  runId: RunId.make(row.run_id),
+  ...(row.run_id !== null && { runId: RunId.make(row.run_id) }),
+  ...(row.firing_id !== null && { firingId: row.firing_id }),
   payload: parsePayload(row.payload),
   status: row.status,
   attempts: row.attempts,

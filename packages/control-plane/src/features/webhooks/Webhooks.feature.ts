@@ -7,7 +7,7 @@ import { layerWebhookDispatcher } from "./WebhookDispatcher.ts"
 import { makeWebhookOutbox } from "./WebhookOutbox.ts"
 import { WebhookRepository } from "./WebhookRepository.ts"
 import { WebhookSettings } from "./WebhookSettings.ts"
-import { Webhooks } from "./Webhooks.ts"
+import { Webhooks, WebhooksHttp } from "./Webhooks.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
 
 /** Subscriptions, and the delivery of the outbox (docs/reference/webhooks.md). */
@@ -21,5 +21,6 @@ export const webhooks = {
     Layer.provideMerge(WebhookBacklog.layer)
   ),
   reactor: makeWebhookOutbox,
-  expiry: makeDeliveryExpiry
+  expiry: makeDeliveryExpiry,
+  routes: WebhooksHttp
 } satisfies Feature

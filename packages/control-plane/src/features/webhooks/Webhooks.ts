@@ -143,7 +143,7 @@ export class Webhooks extends Context.Service<
         const at = yield* now
         const runId = yield* ids.uuid
         const payload = { event: WEBHOOK_TEST, runId, status: "completed", timestamp: at }
-        const enqueue = Effect.tap(repository.enqueueTest(id, runId, JSON.stringify(payload), at), (queued) =>
+        const enqueue = Effect.tap(repository.enqueueTest(id, JSON.stringify(payload), at), (queued) =>
           queued._tag === "Queued" ? record("test", id, { deliveryId: queued.delivery.id }, caller, at) : Effect.void
         )
         const queued = yield* sql.withTransaction(enqueue)

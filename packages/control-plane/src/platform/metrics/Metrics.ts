@@ -251,9 +251,9 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
   const alertLag = gauge("runplane_alerts_lag_seconds", "How far the evaluation of alert rules is behind the log")
   const archiveLag = gauge("runplane_archive_lag_seconds", "How long the oldest event has waited for its file")
   const archiveBehind = gauge("runplane_archive_lag_events", "Positions of the log that are not in files")
-  const archivedRows = counter("runplane_archive_rows_total", "Rows that this process wrote to the archive")
-  const archivedBytes = counter("runplane_archive_bytes_total", "Bytes of the files that it wrote")
-  const archivedFiles = counter("runplane_archive_files_total", "Files that it wrote")
+  const archiveRows = counter("runplane_archive_rows_total", "Rows that this process wrote to the archive")
+  const archiveBytes = counter("runplane_archive_bytes_total", "Bytes of the files that it wrote")
+  const archiveFiles = counter("runplane_archive_files_total", "Files that it wrote")
   const archiveFailures = counterOf(
     "runplane_archive_failures_total",
     "Attempts to write to the archive that failed, by kind",
@@ -318,7 +318,7 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
       otlpRejected.inc(request.rejected)
       otlpDuplicates.inc(request.duplicates)
     },
-    /** Rows left the inbox; some of them were part of their run already. */
+    /** Rows left the span inbox; some of them were part of their run already. */
     otlpDrained: (rows: number, duplicates: number) => {
       otlpDrained.inc(rows - duplicates)
       otlpDuplicates.inc(duplicates)
@@ -366,10 +366,10 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
       archiveLag.set(lag?.seconds ?? 0)
       archiveBehind.set(lag?.events ?? 0)
     },
-    archived: (written: { readonly rows: number; readonly bytes: number; readonly files: number }) => {
-      archivedRows.inc(written.rows)
-      archivedBytes.inc(written.bytes)
-      archivedFiles.inc(written.files)
+    archiveWritten: (written: { readonly rows: number; readonly bytes: number; readonly files: number }) => {
+      archiveRows.inc(written.rows)
+      archiveBytes.inc(written.bytes)
+      archiveFiles.inc(written.files)
     },
     archiveFailed: (kind: (typeof archiveFailureKinds)[number]) => archiveFailures(kind),
     retentionRemoved: (kind: string, count: number) => retained(kind, count),

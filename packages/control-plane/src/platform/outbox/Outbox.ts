@@ -8,17 +8,21 @@ import type { Statement } from "effect/sql/Statement"
 import { unnestRows } from "../postgres/UnnestRows.ts"
 
 const NOTICE_COLUMNS = {
-  lane: "uuid",
+  run_id: "uuid",
+  firing_id: "uuid",
   subscription: "uuid",
   event: "text",
   payload: "json",
   at: "timestamptz"
 } as const
 
-/** A notification that is to be delivered. */
+/**
+ * A notification that is to be delivered, about a run, a firing, or both. Those about a run reach a subscription in
+ * their order, and so do those about a firing without a run.
+ */
 export interface Notice {
-  /** The run or the firing: the notifications of a lane reach a subscription in their order. */
-  readonly lane: string
+  readonly runId?: string | undefined
+  readonly firingId?: string
   /** The only receiver; absent for each active subscription that wants the event. */
   readonly subscription?: string
   readonly event: string
@@ -30,7 +34,7 @@ export interface Notice {
 
 /** Members of delivered bodies that are erased. */
 export interface Erasure {
-  readonly lane: string
+  readonly runId: string
   readonly event: string
   /** The member that identifies the body, and its value. */
   readonly path: ReadonlyArray<string>
@@ -65,11 +69,14 @@ export class Outbox extends Context.Service<
       const signal = yield* Queue.sliding<void>(1)
       return Outbox.of({
         enqueue: (notices) => sql`
-          INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
-          SELECT w.id, due.lane, due.event, due.payload, now(), due.at
+          INSERT INTO webhook_deliveries (webhook_id, run_id, firing_id, event, payload, next_attempt_at, created_at)
+          SELECT w.id, due.run_id, due.firing_id, due.event, due.payload, now(), due.at
           FROM ${unnestRows(
             sql,
-            notices.map((notice) => ({ ...notice, subscription: notice.subscription ?? null })),
+            notices.map(({ firingId = null, runId = null, subscription = null, ...notice }) => ({
+              ...{ run_id: runId, firing_id: firingId, subscription },
+              ...notice
+            })),
             NOTICE_COLUMNS,
             { ordinal: true }
           )} AS due
@@ -79,10 +86,10 @@ export class Outbox extends Context.Service<
           ORDER BY due.ordinal
           FOR KEY SHARE OF w`,
         erase: Effect.fn("Outbox.erase")(
-          ({ event, id, lane, members, path }) => sql`
+          ({ event, id, members, path, runId }) => sql`
             UPDATE webhook_deliveries
             SET payload = (payload::jsonb ${sql.join(" ", false)(members.map((member) => sql`#- ${member}::text[]`))})::json
-            WHERE run_id = ${lane}::uuid AND event = ${event} AND payload #>> ${path}::text[] = ${id}`
+            WHERE run_id = ${runId}::uuid AND event = ${event} AND payload #>> ${path}::text[] = ${id}`
         ),
         wake: () => {
           Queue.offerUnsafe(signal, undefined)

@@ -57,7 +57,7 @@ export class ExportRepository extends Context.Service<
       const states = yield* RunStateReader
 
       /** The archive has neither the session nor the raw events. */
-      const archivedHead = Effect.fnUntraced(function* (run: StoredRun) {
+      const coldHead = Effect.fnUntraced(function* (run: StoredRun) {
         const { id, lastEventIndex } = run.record
         const head: ExportHead = {
           run,
@@ -99,7 +99,7 @@ export class ExportRepository extends Context.Service<
       const head = Effect.fn("ExportRepository.head")(function* (reference: string) {
         // Apart from the transaction, which would hold its connection while files are read.
         const run = yield* runs.find(reference)
-        if (run?.record.storage === "archive") return yield* archivedHead(run)
+        if (run?.record.storage === "archive") return yield* coldHead(run)
         return yield* Effect.provideService(
           sql.withTransaction(readHead(reference)),
           BeginTransaction,

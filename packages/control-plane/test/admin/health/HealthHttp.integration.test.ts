@@ -8,6 +8,7 @@ import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { Health } from "../../../src/admin/health/Health.ts"
 import { AppendQueue } from "../../../src/event-log/append/AppendQueue.ts"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
@@ -16,6 +17,7 @@ import { ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../../src/observe/Observers.ts"
 import { Placement } from "../../../src/observe/placement/Placement.ts"
 import { SHARDS } from "../../../src/observe/placement/ShardLocks.ts"
+import { ReadyParts } from "../../../src/platform/http/ReadyParts.ts"
 import { ReadOnlyServer } from "../../../src/platform/postgres/SqlFailures.ts"
 import { WriteCheck } from "../../../src/platform/postgres/WriteCheck.ts"
 import { messageDraft } from "../../support/Appends.ts"
@@ -46,6 +48,23 @@ layer(layerTestService(), { excludeTestServices: true })("GET /readyz", (it) => 
       assert.deepInclude(checks, { database: "ok", streamConsumer: "ok", circuitBreaker: "CLOSED" })
       assert.strictEqual(checks.runtime.ok, true)
       assert.match(checks.runtime.detail, /^connected to /)
+    })
+  )
+
+  it.effect("has the parts of features, without those that fail or are slow", () =>
+    Effect.gen(function* () {
+      const archive = { ok: false, detail: "the store is full", lagSeconds: 7 }
+      const failing = Effect.fail(new SqlError({ reason: new UnknownError({ cause: "refused" }) }))
+      const found = yield* Effect.provideService(readiness, ReadyParts, [
+        Effect.never,
+        failing,
+        Effect.undefined,
+        Effect.succeed({ ok: false, shown: { archive } })
+      ])
+      assert.deepInclude(found, { archive, status: "degraded", ok: false, database: "ok" })
+      const others = yield* Effect.provideService(readiness, ReadyParts, [Effect.never, failing])
+      assert.deepInclude(others, { status: "ok", ok: true })
+      assert.notProperty(others, "ingest")
     })
   )
 

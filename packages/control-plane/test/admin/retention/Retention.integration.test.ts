@@ -27,7 +27,7 @@ const service = Retention.layer({
   ttlDays: 30,
   intervalHours: 24,
   batchSize: 2,
-  onlyArchived: false
+  onlyFiled: false
 }).pipe(
   Layer.provide([ExpiredRuns.layer, layerExpiries]),
   Layer.provideMerge(layerTestLog),

@@ -60,7 +60,7 @@ describe("the settings of retention", () => {
         ttlDays: 30,
         intervalHours: 24,
         batchSize: 500,
-        onlyArchived: false
+        onlyFiled: false
       })
     })
   )

@@ -60,9 +60,9 @@ export const checkArchive = Effect.fnUntraced(function* (
     SELECT seq, event::text AS event FROM canonical_events WHERE seq <= ${state?.seq ?? 0n} ORDER BY seq`
   const everything = (yield* rowsOf(target, "events")).toSorted((a, b) => a.seq - b.seq)
   assert.strictEqual(new Set(everything.map(({ seq }) => seq)).size, everything.length)
-  const archived = everything.filter(({ run_id }) => !deleted.has(run_id))
+  const filed = everything.filter(({ run_id }) => !deleted.has(run_id))
   assert.deepStrictEqual(
-    archived.map(({ event, seq }) => ({ seq, event })),
+    filed.map(({ event, seq }) => ({ seq, event })),
     logged.map(({ event, seq }) => ({ seq: Number(seq), event }))
   )
   const known = yield* sql<{ readonly path: string; readonly bytes: bigint; readonly rows: bigint }>`
@@ -85,7 +85,7 @@ export const checkArchive = Effect.fnUntraced(function* (
     const next = ranges[index + 1]
     if (next !== undefined) assert.isAbove(next.from, file.to)
   }
-  return archived.length
+  return filed.length
 })
 
 export const openTarget = Effect.map(temporaryFolder, (folder) => fileTarget(folder))

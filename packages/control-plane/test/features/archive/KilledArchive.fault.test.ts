@@ -88,14 +88,14 @@ describe("an archive killed by signal 9", () => {
           assert.deepStrictEqual(tombstones, deleted)
           yield* checkArchive(target, tombstones)
           const runs = yield* sql<{ readonly id: string }>`SELECT id::text AS id FROM runs`
-          const archived = (yield* rowsOf(target, "runs")).filter(({ run_id }) => !tombstones.has(run_id))
+          const filed = (yield* rowsOf(target, "runs")).filter(({ run_id }) => !tombstones.has(run_id))
           assert.sameMembers(
-            [...new Set(archived.map(({ run_id }) => run_id))],
+            [...new Set(filed.map(({ run_id }) => run_id))],
             runs.map(({ id }) => id)
           )
           const marks = yield* sql`SELECT id FROM marks`
-          const archivedMarks = (yield* rowsOf(target, "marks")).filter(({ run_id }) => !tombstones.has(run_id))
-          assert.strictEqual(new Set(archivedMarks.map(({ mark_id }) => mark_id)).size, marks.length)
+          const coldMarks = (yield* rowsOf(target, "marks")).filter(({ run_id }) => !tombstones.has(run_id))
+          assert.strictEqual(new Set(coldMarks.map(({ mark_id }) => mark_id)).size, marks.length)
           yield* Effect.logInfo(`${number} lives, ${[...kills].map(([step, count]) => `${step} ${count}`).join(", ")}`)
         }).pipe(
           Effect.provide(layerTestLog.pipe(Layer.provideMerge(layerDatabase({ url: databaseUrl, maxConnections: 6 }))))

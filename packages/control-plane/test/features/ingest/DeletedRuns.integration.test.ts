@@ -59,7 +59,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the traces
     })
   )
 
-  it.effect("that wait in the inbox are dropped and counted", () =>
+  it.effect("that wait in the span inbox are dropped and counted", () =>
     Effect.gen(function* () {
       const before = yield* dropped("run_deleted")
       const sql = yield* PgClient.PgClient

@@ -108,7 +108,7 @@ describe("exports by gRPC", () => {
     )
   )
 
-  it.live("are refused for another try with the time of it when the inbox is full", () =>
+  it.live("are refused for another try with the time of it when the span inbox is full", () =>
     Effect.gen(function* () {
       const port = yield* freePort
       const full = { OTLP_GRPC_PORT: String(port), OTLP_INBOX_BYTES: "65536", OTLP_SETTLE_MS: "3600000" }

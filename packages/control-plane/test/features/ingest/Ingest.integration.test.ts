@@ -12,7 +12,7 @@ import { exportOf, gzipped, post, span, toolSpan, traceIdOf } from "./support/Ex
 const settings = { OTLP_SETTLE_MS: "300", OTLP_IDLE_MS: "2000", OTLP_PARENT_WAIT_MS: "2000" }
 const runOf = (trace: number, source = "anonymous") => runOfKey(source, traceIdOf(trace))
 
-/** Rows of the inbox. */
+/** Rows of the span inbox. */
 const waiting = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const [row] = yield* sql<{ readonly rows: number }>`SELECT count(*)::int AS rows FROM otlp_inbox`

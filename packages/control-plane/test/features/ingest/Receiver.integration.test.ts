@@ -229,7 +229,7 @@ const full = {
   OTLP_SETTLE_MS: "3600000"
 }
 
-layer(layerTestService({ settings: full }), { excludeTestServices: true })("a full inbox", (it) => {
+layer(layerTestService({ settings: full }), { excludeTestServices: true })("a full span inbox", (it) => {
   it.effect(
     "answers 503 with Retry-After to the source that fills it, until it is drained, and has capacity for another",
     () =>

@@ -234,7 +234,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("an ingeste
       yield* sql`UPDATE runs SET ended_at = now() - interval '31 days' WHERE id = ${runOf(10)}::uuid`
       yield* Retention.use(({ sweep }) => sweep).pipe(
         Effect.provide(
-          Retention.layer({ enabled: true, ttlDays: 30, intervalHours: 24, batchSize: 2, onlyArchived: false }).pipe(
+          Retention.layer({ enabled: true, ttlDays: 30, intervalHours: 24, batchSize: 2, onlyFiled: false }).pipe(
             Layer.provide([ExpiredRuns.layer, layerExpiries, layerTestLog, Metrics.layer])
           )
         )

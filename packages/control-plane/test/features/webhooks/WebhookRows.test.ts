@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { RunId } from "@runplane/domain"
 import { webhookEventOf } from "../../../src/features/webhooks/WebhookOutbox.ts"
 import { type DeliveryRow, maskSecret, toDelivery } from "../../../src/features/webhooks/WebhookRows.ts"
 
@@ -40,6 +41,7 @@ describe("what webhooks say", () => {
     id: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10",
     webhook_id: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a11",
     run_id: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a12",
+    firing_id: null,
     event: "alert.fired",
     payload: "{}",
     status: "pending",
@@ -60,4 +62,11 @@ describe("what webhooks say", () => {
       assert.deepStrictEqual(toDelivery({ ...row, payload: text }).payload, payload)
     })
   }
+
+  it("names the run and the firing that it has", () => {
+    const of = (run_id: string | null, firing_id: string | null) => toDelivery({ ...row, run_id, firing_id })
+    assert.include(of("r", "f"), { runId: RunId.make("r"), firingId: "f" })
+    assert.notProperty(of(null, "f"), "runId")
+    assert.notProperty(of("r", null), "firingId")
+  })
 })

@@ -130,7 +130,7 @@ const everything = Effect.gen(function* () {
   metrics.alertsOpen([{ severity: "critical", open: 3 }])
   metrics.alertLag(0.25)
   metrics.archiveLag({ seconds: 2.5, events: 12 })
-  metrics.archived({ rows: 100, bytes: 2_000, files: 3 })
+  metrics.archiveWritten({ rows: 100, bytes: 2_000, files: 3 })
   metrics.archiveFailed("full")
   metrics.retentionWaiting(6)
   metrics.retentionRemoved("run", 4)

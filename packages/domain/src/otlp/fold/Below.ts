@@ -28,7 +28,7 @@ export const NOTHING_BELOW: Below = {
 }
 
 /** The facts that a span adds to those of its parent. */
-export const contributionOf = (node: SpanNode, below: Below): Below => {
+export const addedBelow = (node: SpanNode, below: Below): Below => {
   const kind = kindOf(node)
   const agent = agentOf(node, below)
   const isStated = (kind === "agent" || kind === "step") && node.agent !== undefined

@@ -6,10 +6,10 @@ import type { StepOutput, TraceFoldOptions } from "./Output.ts"
 import { modelCalled } from "./SpanEvents.ts"
 import { type Draft, get, type WaitingLog } from "./State.ts"
 import type { Tree } from "./Tree.ts"
-import { addMarks, contributionEvents, writingOf } from "./Writing.ts"
+import { addMarks, statementEvents, writingOf } from "./Writing.ts"
 
 /**
- * Decides log records without a waiting span: those of decided spans at once, contributions and judgements when their
+ * Decides log records without a waiting span: those of decided spans at once, statements and judgements when their
  * agent is stated or the run is silent, and messages at the end of the run. Returns when the next ones are due.
  */
 export const decideLogs = (
@@ -37,10 +37,10 @@ export const decideLogs = (
 }
 
 const isStatement = ({ meaning }: WaitingLog): boolean =>
-  meaning.contributions !== undefined || meaning.evaluations !== undefined
+  meaning.statements !== undefined || meaning.evaluations !== undefined
 
 const isStated = ({ meaning }: WaitingLog): boolean =>
-  meaning.contributions?.every(({ agent }) => agent !== undefined) === true
+  meaning.statements?.every(({ agent }) => agent !== undefined) === true
 
 const write = (
   draft: Draft,
@@ -59,12 +59,7 @@ const write = (
     const isCounted = log === counted
     const meaning: Meaning = isCounted ? { ...withLogs(log.meaning, logs), kind: "model" } : log.meaning
     const writing = writingOf(draft, nodeOfLog(log), meaning, log.service, options)
-    const { announced: participants, made } = contributionEvents(
-      writing,
-      log.meaning.contributions ?? [],
-      agent,
-      log.key
-    )
+    const { announced: participants, made } = statementEvents(writing, log.meaning.statements ?? [], agent, log.key)
     out.events.push(...participants, ...made.map(({ event }) => event))
     addMarks(out, writing, log.meaning.evaluations ?? [], log.meaning.agent ?? agent, log.key)
     if (isCounted) {

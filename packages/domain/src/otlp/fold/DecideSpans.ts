@@ -24,7 +24,7 @@ import {
 } from "./SpanEvents.ts"
 import { addFacts, type Draft, decideSpan, get } from "./State.ts"
 import type { Tree } from "./Tree.ts"
-import { addMarks, type Contributed, contributionEvents, type Writing, writingOf } from "./Writing.ts"
+import { addMarks, type Stated, statementEvents, type Writing, writingOf } from "./Writing.ts"
 
 /** What the decisions of one step share. */
 interface Deciding {
@@ -96,10 +96,10 @@ const walk = (deciding: Deciding, ready: ReadonlyMap<string, SpanNode>): void =>
   }
 }
 
-/** The spans inside a span, latest first, with its contributions among them by their time. */
+/** The spans inside a span, latest first, with its statements among them by their time. */
 const latestFirst = (
   spans: ReadonlyArray<SpanNode>,
-  made: Contributed["made"]
+  made: Stated["made"]
 ): ReadonlyArray<SpanNode | ReadonlyArray<EventDraft>> => {
   if (made.length === 0) return spans
   const items = [
@@ -111,10 +111,10 @@ const latestFirst = (
 
 const isEvents = (item: SpanNode | ReadonlyArray<EventDraft>): item is ReadonlyArray<EventDraft> => Array.isArray(item)
 
-/** Events at the start and at the end of a span, and between them the contributions that were made inside it. */
+/** Events at the start and at the end of a span, and between them the statements that were made inside it. */
 interface Events {
   readonly open: ReadonlyArray<EventDraft>
-  readonly made?: Contributed["made"]
+  readonly made?: Stated["made"]
   readonly close: ReadonlyArray<EventDraft>
 }
 
@@ -130,9 +130,9 @@ const decide = (deciding: Deciding, node: SpanNode, id: string): Events => {
   const writing = writingOf(draft, node, meaning, service, options)
   const { close, decided, open } = eventsOf(deciding, writing, meaning)
   const agent = tree.inside(id).agent
-  const contributions = [
-    contributionEvents(writing, meaning.contributions ?? [], agent, node.spanId),
-    ...logs.map((log) => contributionEvents(writing, log.meaning.contributions ?? [], agent, log.key))
+  const statements = [
+    statementEvents(writing, meaning.statements ?? [], agent, node.spanId),
+    ...logs.map((log) => statementEvents(writing, log.meaning.statements ?? [], agent, log.key))
   ]
   addMarks(out, writing, meaning.evaluations ?? [], agent, node.key, counting.winners)
   for (const log of logs) addMarks(out, writing, log.meaning.evaluations ?? [], agent, log.key, counting.winners)
@@ -148,8 +148,8 @@ const decide = (deciding: Deciding, node: SpanNode, id: string): Events => {
     out.consumed.push({ key: log.key, traceId: log.traceId, spanId: log.spanId, node: logNodeOf(draft, log) })
   }
   return {
-    open: [...policy, ...open, ...contributions.flatMap(({ announced }) => announced)],
-    made: contributions.flatMap(({ made }) => made),
+    open: [...policy, ...open, ...statements.flatMap(({ announced }) => announced)],
+    made: statements.flatMap(({ made }) => made),
     close
   }
 }

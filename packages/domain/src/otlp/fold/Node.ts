@@ -202,8 +202,8 @@ const usageFacts = ({ costUsd }: Meaning, { counts }: NonNullable<Meaning["usage
 const MAX_PROPOSALS = 16
 
 /** The proposals that a span or log record makes, as a member of its node. */
-export const proposalsIn = ({ contributions = [] }: Meaning): { readonly proposals?: ReadonlyArray<string> } => {
-  const proposals = contributions.flatMap(({ kind, payload }) =>
+export const proposalsIn = ({ statements = [] }: Meaning): { readonly proposals?: ReadonlyArray<string> } => {
+  const proposals = statements.flatMap(({ kind, payload }) =>
     kind === "proposal" && typeof payload["proposal_id"] === "string" ? [payload["proposal_id"]] : []
   )
   return proposals.length === 0 ? {} : { proposals: [...new Set(proposals)].slice(0, MAX_PROPOSALS) }

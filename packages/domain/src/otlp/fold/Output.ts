@@ -36,7 +36,7 @@ export interface TraceFoldOptions {
   readonly joined?: { readonly usage: boolean } | undefined
 }
 
-/** Telemetry that leaves the inbox in the transaction of the events. */
+/** Telemetry that leaves the span inbox in the transaction of the events. */
 export interface Consumed {
   readonly key: string
   readonly traceId: string

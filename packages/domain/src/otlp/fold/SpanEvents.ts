@@ -7,7 +7,7 @@ import { MAX_COST_USD_PER_CALL } from "../../usage/LlmUsage.ts"
 import type { TokenCounts } from "../../usage/TokenCounts.ts"
 import { isJsonObject } from "../../values/JsonReader.ts"
 import type { JsonObject } from "../../values/PayloadDecoder.ts"
-import type { Contribution, Meaning } from "../Meaning.ts"
+import type { Meaning, Statement } from "../Meaning.ts"
 import { lastTextOf } from "../meaning/Messages.ts"
 import type { Uncounted } from "./Counting.ts"
 import type { Handoff } from "./Handoffs.ts"
@@ -267,10 +267,10 @@ const outcomeOf = (attributes: JsonObject | undefined, output: Schema.Json | und
 const nameValue = (name: string, value: Schema.Json | undefined): string =>
   typeof value === "boolean" ? `${name.slice(name.lastIndexOf(".") + 1)}: ${value}` : String(value).slice(0, 200)
 
-/** A contribution to the decision, as the messages of the decision mode say it, at its own time within the span. */
-export const contributed = (
+/** A statement on the decision, as the messages of the decision mode say it, at its own time within the span. */
+export const statementEvent = (
   { node, ...made }: EventOrigin,
-  { at, index, kind, payload }: Contribution,
+  { at, index, kind, payload }: Statement,
   id: string
 ): EventDraft => {
   const origin = { ...made, node: { ...node, startedAt: at, endedAt: at } }

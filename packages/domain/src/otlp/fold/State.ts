@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import type { Meaning } from "../Meaning.ts"
 import type { LoggedMessage } from "../meaning/Messages.ts"
 import type { Span } from "../Span.ts"
-import { type Below, contributionOf, merged, NOTHING_BELOW } from "./Below.ts"
+import { addedBelow, type Below, merged, NOTHING_BELOW } from "./Below.ts"
 import { byEnd, byStart, idOf, isLogNode, parentOf, type SpanNode, type TraceFoldNode } from "./Node.ts"
 
 /** A span of the run, whether its events are appended already or not. */
@@ -218,7 +218,7 @@ const propagate = (draft: Draft, from: string): void => {
     const parent = known === undefined ? undefined : parentOf(known.node)
     if (known === undefined || parent === undefined) return
     const current = belowOf(draft, parent)
-    const next = merged(current, contributionOf(known.node, belowOf(draft, id)))
+    const next = merged(current, addedBelow(known.node, belowOf(draft, id)))
     if (next === current) return
     draft.below = HashMap.set(draft.below, parent, next)
     id = parent

@@ -1,10 +1,10 @@
 import * as HashSet from "effect/HashSet"
 import type { EventDraft } from "../../events/CanonicalEvent.ts"
-import type { Contribution, Evaluation, Meaning } from "../Meaning.ts"
+import type { Evaluation, Meaning, Statement } from "../Meaning.ts"
 import type { EventOrigin } from "./Head.ts"
 import { idOf, parentOf, type SpanNode } from "./Node.ts"
 import type { StepOutput, TraceFoldOptions } from "./Output.ts"
-import { contributed, participantSeen } from "./SpanEvents.ts"
+import { participantSeen, statementEvent } from "./SpanEvents.ts"
 import { type Draft, get } from "./State.ts"
 
 /** Participant of spans that neither an agent nor a service names. */
@@ -54,41 +54,41 @@ export const writingOf = (
   }
 }
 
-/** The participants that contributions bring, and the event of each contribution with its time. */
-export interface Contributed {
+/** The participants that statements bring, and the event of each statement with its time. */
+export interface Stated {
   readonly announced: ReadonlyArray<EventDraft>
   readonly made: ReadonlyArray<{ readonly at: string; readonly event: EventDraft }>
 }
 
-/** The events of contributions to the decision. `agent` is the one that they are made in. */
-export const contributionEvents = (
+/** The events of statements to the decision. `agent` is the one that they are made in. */
+export const statementEvents = (
   { announce, draft, options, originOf }: Writing,
-  given: ReadonlyArray<Contribution>,
+  given: ReadonlyArray<Statement>,
   agent: string | undefined,
   id: string
-): Contributed => {
+): Stated => {
   if (options.joined !== undefined) return { announced: [], made: [] }
-  const contributions = given.map((contribution) => withProposal(draft, contribution))
-  const origins = contributions.map((contribution) => originOf(contribution.agent ?? agent))
+  const statements = given.map((statement) => withProposal(draft, statement))
+  const origins = statements.map((statement) => originOf(statement.agent ?? agent))
   return {
     announced: origins.flatMap((origin) => announce(origin)),
-    made: contributions.flatMap((contribution, index) => {
+    made: statements.flatMap((statement, index) => {
       const origin = origins[index]
-      return origin === undefined ? [] : [{ at: contribution.at, event: contributed(origin, contribution, id) }]
+      return origin === undefined ? [] : [{ at: statement.at, event: statementEvent(origin, statement, id) }]
     })
   }
 }
 
 /** A vote that names no proposal is about the only one of the run, and says so where there are none or several. */
-const withProposal = (draft: Draft, contribution: Contribution): Contribution => {
-  const { kind, payload } = contribution
-  if (kind !== "vote" || payload["proposal_id"] !== undefined) return contribution
+const withProposal = (draft: Draft, statement: Statement): Statement => {
+  const { kind, payload } = statement
+  if (kind !== "vote" || payload["proposal_id"] !== undefined) return statement
   const [only, ...others] = draft.proposals
   const known =
     only !== undefined && others.length === 0
       ? { proposal_id: only, inferredBy: "only proposal" }
       : { problem: `the vote names no proposal, and the run has ${others.length + (only === undefined ? 0 : 1)}` }
-  return { ...contribution, payload: { ...payload, ...known } }
+  return { ...statement, payload: { ...payload, ...known } }
 }
 
 /** Adds the marks of evaluations. `winners` are the spans that count for the response ids of waiting spans. */

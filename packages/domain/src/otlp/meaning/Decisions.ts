@@ -2,7 +2,7 @@ import type * as Schema from "effect/Schema"
 import { isJsonObject } from "../../values/JsonReader.ts"
 import type { JsonObject } from "../../values/PayloadDecoder.ts"
 import { jsonOf, nameAt, nameOf, spoken } from "../AttributeValues.ts"
-import type { Contribution, Evaluation } from "../Meaning.ts"
+import type { Evaluation, Statement } from "../Meaning.ts"
 import type { Attributes, Span } from "../Span.ts"
 import { lastTextOf } from "./Messages.ts"
 
@@ -17,20 +17,20 @@ const memberIn = (attributes: Attributes, body: Schema.Json | undefined) => {
 }
 
 /**
- * The contribution of an event `runplane.proposal`, `runplane.vote` or `runplane.decision`: none for other events, and
+ * The statement of an event `runplane.proposal`, `runplane.vote` or `runplane.decision`: none for other events, and
  * none for one without its subject.
  */
-export const contributionsOf = (
+export const statementsOf = (
   name: string,
   { at, index }: { readonly at: string; readonly index: number },
   attributes: Attributes,
   body: Schema.Json | undefined
-): ReadonlyArray<Contribution> => {
+): ReadonlyArray<Statement> => {
   if (!name.startsWith("runplane.")) return []
   const read = memberIn(attributes, body)
   const proposalId = nameOf(read("proposal.id")) ?? nameOf(read("proposalId"))
   const agent = nameOf(read("participant")) ?? nameAt(attributes, "agent")
-  const made = (kind: Contribution["kind"], payload: JsonObject): ReadonlyArray<Contribution> => [
+  const made = (kind: Statement["kind"], payload: JsonObject): ReadonlyArray<Statement> => [
     { kind, index, at, ...(agent !== undefined && { agent }), payload }
   ]
   const reason = spoken(read("reason"))

@@ -67,20 +67,20 @@ export interface TraceFoldResult {
 }
 
 /**
- * The fold of requests, with a drain after each of them and whenever one is due, until nothing is. `isKilled` decides
- * before each drain whether the process starts anew from what is stored.
+ * The fold of requests, with a step after each of them and whenever one is due, until nothing is. `isKilled`
+ * decides before each step whether the process starts anew from what is stored.
  */
 export const runFold = (
   requests: ReadonlyArray<Request>,
   options: TraceFoldOptions = OPTIONS,
-  isKilled: (drain: number) => boolean = () => false
+  isKilled: (step: number) => boolean = () => false
 ): TraceFoldResult => {
   let fold = resumeTraceFold({ nodes: [], isCreated: false, isEnded: false, isProvisional: false })
   let state = emptyRunState(options.runId)
   let facts: RunFacts = { tags: [], metadata: {}, models: [] }
   let end: RunEnd | undefined
-  let drains = 0
-  const inbox = new Map<string, Arrival>()
+  let steps = 0
+  const spanInbox = new Map<string, Arrival>()
   const nodes = new Map<string, TraceFoldNode>()
   const events: Array<KnownEvent> = []
   const artifacts: Array<TraceFoldArtifact> = []
@@ -92,9 +92,9 @@ export const runFold = (
     events.push(event)
     return event
   }
-  const drain = (arrivals: ReadonlyArray<Arrival>, now: number): number | undefined => {
+  const processAt = (arrivals: ReadonlyArray<Arrival>, now: number): number | undefined => {
     let given = arrivals
-    if (isKilled(drains++)) {
+    if (isKilled(steps++)) {
       const isCreated = events.some(({ type }) => type === "run.created")
       fold = resumeTraceFold({
         nodes: nodes.values(),
@@ -102,7 +102,7 @@ export const runFold = (
         isEnded: end !== undefined,
         isProvisional: end?.endedBecause === "idle"
       })
-      given = [...inbox.values()]
+      given = [...spanInbox.values()]
     }
     const step = stepTraceFold(fold, given, now, options)
     fold = step.state
@@ -112,20 +112,20 @@ export const runFold = (
     artifacts.push(...step.artifacts)
     marks.push(...step.marks)
     for (const { key, node } of step.consumed) {
-      inbox.delete(key)
+      spanInbox.delete(key)
       if (node !== undefined) nodes.set(key, node)
     }
     return step.nextAt
   }
   let nextAt: number | undefined
   for (const { at, telemetry } of requests) {
-    while (nextAt !== undefined && nextAt <= at) nextAt = drain([], nextAt)
+    while (nextAt !== undefined && nextAt <= at) nextAt = processAt([], nextAt)
     const arrivals = telemetry.map((each): Arrival => ({ key: keyOf(each), at, telemetry: each }))
-    const fresh = arrivals.filter(({ key }) => !inbox.has(key) && !nodes.has(key))
-    for (const arrival of fresh) if (!inbox.has(arrival.key)) inbox.set(arrival.key, arrival)
-    nextAt = drain(fresh, at)
+    const fresh = arrivals.filter(({ key }) => !spanInbox.has(key) && !nodes.has(key))
+    for (const arrival of fresh) if (!spanInbox.has(arrival.key)) spanInbox.set(arrival.key, arrival)
+    nextAt = processAt(fresh, at)
   }
-  while (nextAt !== undefined) nextAt = drain([], nextAt)
+  while (nextAt !== undefined) nextAt = processAt([], nextAt)
   return { events, state, artifacts, marks, facts, end, fold, nodes: [...nodes.values()] }
 }
 

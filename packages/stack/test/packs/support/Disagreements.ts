@@ -83,9 +83,9 @@ export const disagreements = (played: Played, policies: ReadonlyArray<PolicyText
   const committed = run.commitment?.positive === false ? "negative" : "positive"
   const last = before && statusOf(before, committed)
   if (last !== "met") found.push(`a ${committed} commitment was accepted, and its forecast was ${last}`)
-  const story = why(run, by)
-  if (story.decidedAt === undefined) found.push(`the reason is unknown: ${story.notes.join("; ")}`)
-  found.push(...story.rules.flatMap(({ rule, satisfied }) => (satisfied ? [] : [`${rule} counts as not met`])))
+  const explained = why(run, by)
+  if (explained.decidedAt === undefined) found.push(`the reason is unknown: ${explained.notes.join("; ")}`)
+  found.push(...explained.rules.flatMap(({ rule, satisfied }) => (satisfied ? [] : [`${rule} counts as not met`])))
   const unchanged = whatIf(run, by, {})
   const isAllowed = Result.isSuccess(unchanged) && unchanged.success.before.allowed && !unchanged.success.changed
   return isAllowed ? found : [...found, "without any change the commitment would not be allowed"]

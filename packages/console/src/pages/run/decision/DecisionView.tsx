@@ -1,14 +1,15 @@
-import { isTerminal, type RunState, type RunStatus } from "@runplane/domain"
+import type { RunState } from "@runplane/domain"
 import { Check, CircleDot, type LucideIcon, Minus, TriangleAlert, X } from "lucide-react"
-import { useMemo, useState } from "react"
-import { Avatar, Chip, Time, toneText, UserText } from "../../../ui/basics.tsx"
+import { Suspense, useMemo, useState } from "react"
+import { Avatar, Chip, toneText, UserText } from "../../../ui/basics.tsx"
+import { lazily } from "../../../ui/lazily.ts"
 import { MarkLines } from "../../../ui/marks/MarkChip.tsx"
 import { useMarksHere } from "../../../ui/marks/MarksHere.ts"
-import { Empty } from "../../../ui/States.tsx"
 import { cut, LINES_LENGTH, percent, whole } from "../../../view/format/Format.ts"
 import { type ProposalRow, proposalsOf, type Stance } from "../../../view/run/Decision.ts"
 import type { RunViewProps } from "../useShown.ts"
-import { DecisionProof } from "./DecisionProof.tsx"
+
+const CardSection = lazily(() => import("../card/CardSection.tsx"))
 
 /** Columns of the matrix; in a larger session the rest is shown on demand. */
 const MOST_PARTICIPANTS = 40
@@ -22,45 +23,26 @@ export default function DecisionView({ page, set, shown }: RunViewProps) {
   const tally = new Map((policy.voteTally ?? []).map((entry) => [entry.commitmentId, entry]))
   const { current } = decision
   const marks = useMarksHere()?.placed.ofRun.filter(({ target }) => target.kind === "decision")
-  if (rows.length === 0) return <Empty title="No proposals yet" />
+  if (rows.length === 0) {
+    return (
+      <div tabIndex={0} className="h-full overflow-auto p-4">
+        <Suspense fallback={<div className="skeleton h-64" />}>
+          <CardSection shown={shown} page={page} set={set} />
+        </Suspense>
+      </div>
+    )
+  }
   const columns = isWhole ? participants : participants.slice(0, MOST_PARTICIPANTS)
   return (
     <div tabIndex={0} className="h-full overflow-auto">
       <div className="mx-auto flex max-w-[1100px] flex-col gap-4 p-4">
-        {current?.finalized === true ? (
-          <section className="panel flex flex-wrap items-baseline gap-x-4 gap-y-1 p-4">
-            <h2 className="text-[15px] font-semibold">
-              <UserText text={current.action ?? "Decided"} />
-            </h2>
-            {current.confidence === undefined ? null : (
-              <span className="num text-soft">{percent(current.confidence)} confidence</span>
-            )}
-            {current.resolvedBy === undefined ? null : (
-              <span className="text-soft">
-                by <UserText text={current.resolvedBy} />
-              </span>
-            )}
-            {current.resolvedAt === undefined ? null : <Time at={current.resolvedAt} className="text-muted" />}
-            {current.commitments === undefined ? null : (
-              <p className="w-full text-warn">
-                {whole(current.commitments)} commitments were accepted; this is the last one.
-              </p>
-            )}
-            <ul className="w-full text-soft">
-              {current.reasons.map((reason) => (
-                <li key={reason}>
-                  <UserText text={reason} />
-                </li>
-              ))}
-            </ul>
-            <DecisionProof commitmentHash={current.commitmentHash} receipt={current.receipt} />
-            <div className="w-full">
-              <MarkLines marks={marks} length={LINES_LENGTH} />
-            </div>
-          </section>
-        ) : (
-          <p className="text-muted">{noDecision(shown.state.run.status)}</p>
+        <Suspense fallback={<div className="skeleton h-64" />}>
+          <CardSection shown={shown} page={page} set={set} />
+        </Suspense>
+        {current?.commitments === undefined ? null : (
+          <p className="text-warn">{whole(current.commitments)} commitments were accepted; the last one is shown.</p>
         )}
+        <MarkLines marks={marks} length={LINES_LENGTH} />
         <section className="panel overflow-x-auto" aria-label="Votes" tabIndex={0}>
           <table className="w-full border-collapse">
             <caption className="sr-only">Proposals by participants: the vote or opinion of each</caption>
@@ -93,7 +75,7 @@ export default function DecisionView({ page, set, shown }: RunViewProps) {
                     className="sticky left-0 max-w-[340px] min-w-[200px] bg-panel px-4 py-3 text-left font-normal"
                   >
                     <button type="button" className="text-left" onClick={() => set({ event: row.index })}>
-                      <UserText text={row.title} className="font-semibold hover:underline" />
+                      <UserText text={cut(row.title, LINES_LENGTH)} className="font-semibold hover:underline" />
                     </button>
                     <p className="text-[12px] text-muted">
                       by <UserText text={row.by} />
@@ -141,13 +123,6 @@ export default function DecisionView({ page, set, shown }: RunViewProps) {
     </div>
   )
 }
-
-const noDecision = (status: RunStatus): string =>
-  status === "cancelled"
-    ? "The decision is none: the run was cancelled."
-    : isTerminal(status)
-      ? "The run ended without a decision."
-      : "The decision is open: no commitment yet."
 
 type Tally = NonNullable<RunState["policy"]["voteTally"]>[number]
 

@@ -1,25 +1,20 @@
 import { type Denial, forecast, isTerminal, type OutcomeForecast, stepText } from "@runplane/domain"
 import { CheckCircle2, CircleDashed, CircleDot, type LucideIcon, XCircle } from "lucide-react"
-import { Suspense, useMemo } from "react"
-import { Avatar, Chip, Time, UserText } from "../../../ui/basics.tsx"
+import { useMemo } from "react"
+import { Chip, Time, UserText } from "../../../ui/basics.tsx"
 import { useNow } from "../../../ui/hooks.ts"
 import { Reasons } from "../../../ui/kit.tsx"
-import { lazily } from "../../../ui/lazily.ts"
 import { Empty } from "../../../ui/States.tsx"
 import { counted, whole } from "../../../view/format/Format.ts"
 import { policyWords } from "../../../view/policies/PolicyWords.ts"
 import { proposalsOf } from "../../../view/run/Decision.ts"
 import { hasRuntime } from "../../../view/run/RunFacts.ts"
-import { type Mark, type TallyRow, tallyMarks, tallyOf } from "../../../view/run/Tally.ts"
-import type { RunViewProps, ShownRun } from "../useShown.ts"
+import type { RunViewProps } from "../useShown.ts"
 import { useActivePolicy } from "./useActivePolicy.ts"
 
-const WhatIfPanel = lazily(() => import("./WhatIfPanel.tsx"))
-
 const NAMED = 24
-const MOST_TALLIES = 20
 
-/** The rules of the run, the tally of the votes, and the forecast. */
+/** The rules of the run, the forecast, and the evaluations of commitments. */
 export default function PolicyView(props: RunViewProps) {
   if (props.shown.start === 0) return <Rules {...props} />
   return (
@@ -30,7 +25,7 @@ export default function PolicyView(props: RunViewProps) {
   )
 }
 
-const Rules = ({ page, set, shown }: RunViewProps) => {
+const Rules = ({ set, shown }: RunViewProps) => {
   const { by, run } = useActivePolicy(shown.events)
   const { policy } = shown.state
   const { sessionRules } = by
@@ -39,9 +34,7 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
   const at = shown.isNow && !isTerminal(shown.state.run.status) ? now : Date.parse(last?.ts ?? "")
   const ahead = useMemo(() => forecast(run, by, Number.isFinite(at) ? { nowUnixMs: at } : {}), [run, by, at])
   const rows = useMemo(() => proposalsOf(shown.events), [shown.events])
-  const tallies = useMemo(() => tallyOf(rows, run), [rows, run])
   const titles = useMemo(() => new Map(rows.map(({ id, title }) => [id, title])), [rows])
-  const hasVotes = run.mode === "decision" || run.mode === "quorum"
   if (run.policyVersion === undefined) {
     return hasRuntime(shown.run) ? (
       <Empty title="The policy of the session is not known yet">The policy is known when the session is bound.</Empty>
@@ -78,27 +71,6 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
             </ul>
           )}
         </section>
-        {hasVotes && tallies.length > 0 ? (
-          <section className="panel p-4" aria-label="Tally">
-            <h2 className="font-semibold">Tally</h2>
-            <ul className="mt-2 flex flex-col gap-4">
-              {tallies.slice(0, MOST_TALLIES).map((row) => (
-                <Tally
-                  key={row.id}
-                  row={row}
-                  marks={sessionRules === undefined ? [] : tallyMarks(sessionRules)}
-                  shown={shown}
-                  onSelect={() => set({ event: row.index })}
-                />
-              ))}
-            </ul>
-            {tallies.length > MOST_TALLIES ? (
-              <p className="mt-3 text-muted">
-                The {MOST_TALLIES} proposals with most votes of {tallies.length}; the view Decision lists more.
-              </p>
-            ) : null}
-          </section>
-        ) : null}
         <section className="panel p-4" aria-label="Forecast">
           <h2 className="font-semibold">Forecast</h2>
           {ahead.outcomes.length === 0 ? null : (
@@ -165,11 +137,6 @@ const Rules = ({ page, set, shown }: RunViewProps) => {
             </p>
           ) : null}
         </section>
-        {hasVotes && tallies.length > 0 ? (
-          <Suspense fallback={<div className="skeleton h-24" />}>
-            <WhatIfPanel run={run} by={by} rows={tallies} page={page} set={set} shown={shown} />
-          </Suspense>
-        ) : null}
       </div>
     </div>
   )
@@ -220,66 +187,6 @@ const Names = ({ names, omitted = 0 }: { readonly names: ReadonlyArray<string>; 
       <UserText text={names.slice(0, NAMED).join(", ")} />
       {others > 0 ? ` and ${counted(others, "other")}` : ""}
     </>
-  )
-}
-
-interface TallyProps {
-  readonly row: TallyRow
-  readonly marks: ReadonlyArray<Mark>
-  readonly shown: ShownRun
-  readonly onSelect: () => void
-}
-
-/** The votes on one proposal as a bar over all voters, with the thresholds as lines. */
-const Tally = ({ marks, onSelect, row, shown }: TallyProps) => {
-  const { abstain, approve, missing, reject, title } = row
-  const all = Math.max(1, approve.length + reject.length + abstain.length + missing.length)
-  const part = (count: number) => ({ width: `${(count / all) * 100}%` })
-  return (
-    <li>
-      <p className="flex flex-wrap items-baseline gap-x-3">
-        <button type="button" className="text-left font-medium hover:underline" onClick={onSelect}>
-          <UserText text={title} />
-        </button>
-        <span className="num text-good">{approve.length} for</span>
-        <span className={`num ${reject.length === 0 ? "text-muted" : "text-bad"}`}>{reject.length} against</span>
-        {abstain.length === 0 ? null : <span className="num text-muted">{abstain.length} abstained</span>}
-        <span className="num text-muted">
-          {approve.length + reject.length + abstain.length} of {all} have voted
-        </span>
-      </p>
-      <div className="relative mt-1.5 mb-5">
-        <div aria-hidden className="flex h-3 overflow-hidden rounded-sm bg-sunken">
-          <span className="bg-good" style={part(approve.length)} />
-          <span className="bg-bad" style={part(reject.length)} />
-          <span className="bg-line-strong" style={part(abstain.length)} />
-        </div>
-        {marks.map(({ at, text }) => (
-          <span
-            key={text}
-            className="absolute -top-1 h-5 border-l-2 border-text"
-            style={{ left: `${Math.min(100, (at / all) * 100)}%` }}
-          >
-            <span
-              className={`num absolute top-5 text-[11px] whitespace-nowrap text-soft ${at / all > 0.75 ? "right-0.5" : "left-0"}`}
-            >
-              {text}
-            </span>
-          </span>
-        ))}
-      </div>
-      {missing.length === 0 ? null : (
-        <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-soft">
-          No vote yet:
-          {missing.slice(0, NAMED).map((who) => (
-            <span key={who} className="inline-flex items-center gap-1">
-              <Avatar name={who} index={shown.participantIndex(who)} size={18} /> <UserText text={who} />
-            </span>
-          ))}
-          {missing.length > NAMED ? `and ${counted(missing.length - NAMED, "other")}` : ""}
-        </p>
-      )}
-    </li>
   )
 }
 

@@ -7,7 +7,7 @@ import { useShortcuts } from "../../../ui/Keys.ts"
 import { RowMarks } from "../../../ui/marks/MarkChip.tsx"
 import { RowList, type RowListHandle } from "../../../ui/RowList.tsx"
 import { Empty } from "../../../ui/States.tsx"
-import { countTypes, eventTone, filterEvents, gistOf, whoOf } from "../../../view/events/Events.ts"
+import { countTypes, eventTone, filterEvents, gistOf, whoOf, withoutEchoes } from "../../../view/events/Events.ts"
 import { clockTime, counted, whole } from "../../../view/format/Format.ts"
 import type { RunViewProps } from "../useShown.ts"
 
@@ -23,10 +23,13 @@ export default function EventsView({ page, set, shown }: RunViewProps) {
   useEffect(() => {
     if (wanted !== page.q) set({ q: wanted })
   }, [wanted, page.q, set])
-  const events = useMemo(
+  const matching = useMemo(
     () => filterEvents(shown.events, { words: page.q, types: page.types, without: page.without }),
     [shown.events, page.q, page.types, page.without]
   )
+  // The event of an address is always listed.
+  const rows = useMemo(() => withoutEchoes(matching, page.types), [matching, page.types])
+  const events = page.event === undefined || rows.some(({ index }) => index === page.event) ? rows : matching
   const count = events.length
   const selected = events.findIndex(({ index }) => index === page.event)
 
@@ -79,9 +82,10 @@ export default function EventsView({ page, set, shown }: RunViewProps) {
           <ArrowDownToLine size={14} aria-hidden /> Follow
         </button>
         <span className="num ml-auto text-muted" aria-live="polite">
-          {count === shown.events.length
-            ? counted(count, "event")
-            : `${whole(count)} of ${counted(shown.events.length, "event")}`}
+          {matching.length === shown.events.length
+            ? counted(matching.length, "event")
+            : `${whole(matching.length)} of ${counted(shown.events.length, "event")}`}
+          {count === matching.length ? "" : ` in ${counted(count, "row")}`}
         </span>
       </div>
       {areTypesOpen ? <Types page={page} set={set} events={shown.events} /> : null}

@@ -1,7 +1,7 @@
 import { useMemo } from "react"
 import { Chip, Id, UserText } from "../../../ui/basics.tsx"
 import { Empty } from "../../../ui/States.tsx"
-import { clockTime, counted } from "../../../view/format/Format.ts"
+import { clockTime, counted, cut, LINES_LENGTH } from "../../../view/format/Format.ts"
 import { type Fate, type MessageRow, messagesOf } from "../../../view/run/Messages.ts"
 import type { RunViewProps } from "../useShown.ts"
 import { type EventColumn, EventTable } from "./EventTable.tsx"
@@ -30,7 +30,7 @@ const columns: ReadonlyArray<EventColumn<MessageRow>> = [
     grows: true,
     cell: ({ fate, why }) => (
       <>
-        <Chip tone={tones[fate]}>{fate}</Chip> <UserText text={why} className="text-soft" />
+        <Chip tone={tones[fate]}>{fate}</Chip> <UserText text={cut(why, LINES_LENGTH)} className="text-soft" />
       </>
     )
   },

@@ -3,7 +3,7 @@ import { memo } from "react"
 import { Avatar, Chip, toneText, UserText } from "../../../ui/basics.tsx"
 import { CostText } from "../../../ui/CostText.tsx"
 import { MarkLines } from "../../../ui/marks/MarkChip.tsx"
-import { compact, cut, duration, exactTime, percent } from "../../../view/format/Format.ts"
+import { compact, cut, duration, exactTime, LINES_LENGTH, percent } from "../../../view/format/Format.ts"
 import { type NarrativeItem, subjectOf } from "../../../view/run/Narrative.ts"
 
 interface MarkedEventProps {
@@ -86,7 +86,7 @@ export const Item = memo(({ begin, isSelected, item, marks, onSelect, participan
           </span>
           {item.object === undefined ? null : (
             <UserText
-              text={item.object}
+              text={cut(item.object, LINES_LENGTH)}
               className={`font-semibold ${item.tone === "calm" ? "" : toneText[item.tone]}`}
             />
           )}

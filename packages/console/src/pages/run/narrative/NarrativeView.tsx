@@ -1,4 +1,4 @@
-import { isTerminal, narrativeBegin } from "@runplane/domain"
+import { isTerminal, shownBegin } from "@runplane/domain"
 import { ArrowDown, Printer } from "lucide-react"
 import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { flushSync } from "react-dom"
@@ -17,7 +17,7 @@ import type { ShownRun } from "../useShown.ts"
 import { Item, MarkedEvent } from "./NarrativeItems.tsx"
 import { RecordButton } from "./RecordButton.tsx"
 
-const WhyCard = lazily(() => import("../decision/WhyCard.tsx"))
+const CardSection = lazily(() => import("../card/CardSection.tsx"))
 
 /** Items of the narrative that are drawn at first, the latest ones, and that a click adds. */
 const FIRST = 60
@@ -26,9 +26,12 @@ const MORE = 200
 const MOVING = 12
 const SETTLED_MS = 250
 
+/** The part of the page's state that the narrative has. */
+export type NarrativePage = Pick<RunPageState, "event" | "policy" | "votes">
+
 interface NarrativeViewProps {
-  readonly page: Pick<RunPageState, "event">
-  readonly set: (patch: Pick<RunPageState, "event">) => void
+  readonly page: NarrativePage
+  readonly set: (patch: Partial<NarrativePage>) => void
   readonly shown: ShownRun
 }
 
@@ -43,11 +46,13 @@ export default function NarrativeView({ page, set, shown }: NarrativeViewProps) 
   // The explanation takes longer than the narrative: it waits until the index has not changed for a moment.
   const settled = useSettled(shown, SETTLED_MS)
   const [most, setMost] = useState(FIRST)
-  const begin = narrativeBegin(shown.run)
+  const begin = shownBegin(shown.run)
   // The state has the begin of a long one.
   const question =
     items.find(({ kind }) => kind === "opening")?.words ?? runFacts(shown.run, shown.state.run.intent).intent
   const { isNow, isWhole } = shown
+  // A run of an application need not decide anything.
+  const hasCard = hasRuntime(shown.run) || shown.state.decision.current !== undefined
   const isMoving = !isNow && settled !== shown
   const marks = useMarksHere()?.placed
   const rows = useMemo(() => {
@@ -67,14 +72,14 @@ export default function NarrativeView({ page, set, shown }: NarrativeViewProps) 
   useWholePrint(() => setMost(MORE))
   return (
     <div ref={follow.setScroller} tabIndex={0} className="h-full overflow-auto">
-      <div ref={follow.setContent} className="mx-auto flex max-w-[860px] flex-col gap-4 px-4 py-5">
+      <div ref={follow.setContent} className="mx-auto flex max-w-[1120px] flex-col gap-4 px-4 py-5">
         <p className="no-print -mb-2 flex justify-end gap-1.5">
           <button type="button" className="btn" onClick={() => window.print()}>
             <Printer size={14} aria-hidden /> Print
           </button>
           {isOffline ? null : <RecordButton runId={shown.run.id} />}
         </p>
-        {question === undefined ? null : (
+        {question === undefined || hasCard ? null : (
           <section>
             <h2 className="label">The question</h2>
             <p className="mt-0.5 text-[17px] leading-snug font-semibold tracking-tight">
@@ -82,12 +87,12 @@ export default function NarrativeView({ page, set, shown }: NarrativeViewProps) 
             </p>
           </section>
         )}
-        {!hasRuntime(shown.run) && shown.state.decision.current === undefined ? null : isWhole && settled.isWhole ? (
-          <Suspense fallback={<div className="skeleton h-24" />}>
-            <WhyCard shown={settled} onSelect={select} />
+        {!hasCard ? null : isWhole && settled.isWhole ? (
+          <Suspense fallback={<div className="skeleton h-64" />}>
+            <CardSection shown={settled} page={page} set={set} hasDetails />
           </Suspense>
         ) : (
-          <div className="skeleton h-24" />
+          <div className="skeleton h-64" />
         )}
         <section aria-label="Messages">
           <h2 className="label mb-2">Messages</h2>

@@ -17,6 +17,9 @@ import type { RunViewProps } from "../useShown.ts"
 
 const MOST_LISTED = 200
 const LETTERS = 26
+/** Height up to which a graph is drawn as large as the pane allows, and how much larger. */
+const FITS = 420
+const MOST_SCALE = 1.7
 /** Participants that are drawn one by one without a choice. */
 const MOST_SINGLE = 40
 
@@ -58,8 +61,11 @@ export default function GraphView({ page, set, shown }: RunViewProps) {
       </div>
       <div tabIndex={0} role="region" aria-label="Graph" className="min-h-0 flex-1 overflow-auto bg-panel p-2">
         <svg
-          width={flow.width}
-          height={flow.height}
+          // A small graph uses the pane, a large one scrolls.
+          {...(flow.height > FITS
+            ? { width: flow.width, height: flow.height }
+            : { width: "100%", height: "100%", style: { maxWidth: flow.width * MOST_SCALE } })}
+          preserveAspectRatio="xMidYMin meet"
           viewBox={`0 0 ${flow.width} ${flow.height}`}
           role="group"
           aria-label="Participants, proposals and the messages between them; the list below says the same"
@@ -77,7 +83,7 @@ export default function GraphView({ page, set, shown }: RunViewProps) {
                 aria-label={`${name} to ${nodeName(edge.to)}: ${typesOf(edge)}`}
                 d={pathOf(from, to)}
                 fill="none"
-                stroke={from.kind === "participant" ? hue(shown.participantIndex(name)) : "var(--c-good)"}
+                stroke={from.kind === "participant" ? hue(shown.participantIndex(name)) : "var(--c-calm)"}
                 strokeWidth={thicknessOf(edge.count)}
                 strokeOpacity={isLit(edge) ? (edge.index === page.event ? 1 : 0.55) : 0.1}
                 className="cursor-pointer"
@@ -168,8 +174,8 @@ const Node = ({ colour, node, onPoint, onSelect }: NodeProps) => (
       width={NODE_WIDTH}
       height={NODE_HEIGHT}
       rx={node.kind === "participant" ? NODE_HEIGHT / 2 : 6}
-      fill={node.kind === "decision" ? "var(--c-good-soft)" : "var(--c-raised)"}
-      stroke={node.kind === "decision" ? "var(--c-good)" : colour}
+      fill={node.tone === undefined ? "var(--c-raised)" : `var(--c-${node.tone}-soft)`}
+      stroke={node.tone === undefined ? colour : `var(--c-${node.tone})`}
       strokeWidth={1.5}
     />
     <svg x={node.x} y={node.y} width={NODE_WIDTH - 8} height={NODE_HEIGHT}>

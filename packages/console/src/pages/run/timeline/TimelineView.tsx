@@ -1,8 +1,8 @@
-import { type CanonicalEvent, narrativeBegin } from "@runplane/domain"
+import { type CanonicalEvent, shownBegin } from "@runplane/domain"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { Avatar, hue, UserText } from "../../../ui/basics.tsx"
 import { useBrush } from "../../../ui/charts/useBrush.ts"
-import { useWidth } from "../../../ui/hooks.ts"
+import { useHeight, useWidth } from "../../../ui/hooks.ts"
 import { Empty } from "../../../ui/States.tsx"
 import { distinctLabels, spacedTicks } from "../../../view/charts/Axis.ts"
 import { clockTime, counted, duration } from "../../../view/format/Format.ts"
@@ -12,7 +12,9 @@ import { brushed, rangeOf, rangeText } from "../../../view/run/Zoom.ts"
 import type { RunViewProps } from "../useShown.ts"
 import { Brushed, Minimap } from "./Minimap.tsx"
 
-const LANE = 40
+/** Least and greatest height of a lane: few lanes use the height of the page. */
+const LEAST_LANE = 40
+const MOST_LANE = 88
 /** How near the pointer has to be to a dot, pixels. */
 const REACH = 9
 const MOST_LANES = 300
@@ -39,6 +41,12 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
   const scale = useMemo(() => timeScale(dots.map(({ at }) => at)), [dots])
   const canvas = useRef<HTMLCanvasElement>(null)
   const width = useWidth(canvas)
+  const pane = useRef<HTMLDivElement>(null)
+  const paneHeight = useHeight(pane)
+  const laneHeight = Math.min(
+    MOST_LANE,
+    Math.max(LEAST_LANE, Math.floor((paneHeight - AXIS - 2) / Math.max(1, lanes.length)))
+  )
   const drawn = Math.max(1, width - 2 * EDGE)
   const columns = Math.max(1, Math.floor(drawn / COLUMN))
   const density = useMemo(
@@ -53,7 +61,7 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
     [dots, lanes.length, laneOf, scale, columns]
   )
   const ticks = useMemo(() => {
-    const begin = narrativeBegin(shown.run)
+    const begin = shownBegin(shown.run)
     const found = spacedTicks(scale.positions, LABEL / drawn).filter(
       (dot) => (scale.positions[dot] ?? 0) * drawn <= drawn - LABEL / 2
     )
@@ -72,7 +80,7 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
     const context = element?.getContext("2d")
     if (!element || !context || width === 0) return
     const ratio = window.devicePixelRatio
-    const height = lanes.length * LANE
+    const height = lanes.length * laneHeight
     element.width = width * ratio
     element.height = height * ratio
     context.scale(ratio, ratio)
@@ -86,7 +94,7 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
     }
     context.fillStyle = colour("--c-line")
     lanes.forEach((_, lane) => {
-      context.fillRect(0, lane * LANE + LANE / 2, width, 1)
+      context.fillRect(0, lane * laneHeight + laneHeight / 2, width, 1)
     })
     for (const { left } of ticks) context.fillRect(left, 0, 1, height)
     if (density !== undefined) {
@@ -96,9 +104,9 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
         context.fillStyle = colour(`--p-${lane % 8}`)
         counts.forEach((count, column) => {
           if (count === 0) return
-          const tall = 2 + Math.sqrt(count / most) * (LANE - 12)
+          const tall = 2 + Math.sqrt(count / most) * (laneHeight - 12)
           context.globalAlpha = EDGE + column * COLUMN > x(past) ? 0.22 : 1
-          context.fillRect(EDGE + column * COLUMN, lane * LANE + (LANE - tall) / 2, COLUMN - 1, tall)
+          context.fillRect(EDGE + column * COLUMN, lane * laneHeight + (laneHeight - tall) / 2, COLUMN - 1, tall)
         })
       }
     }
@@ -107,7 +115,7 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
       const lane = laneOf.get(who)
       if (lane === undefined) return
       const left = x(dot)
-      const middle = lane * LANE + LANE / 2
+      const middle = lane * laneHeight + laneHeight / 2
       context.globalAlpha = event.index > until ? 0.22 : 1
       context.fillStyle = colour(`--p-${lane % 8}`)
       context.strokeStyle = context.fillStyle
@@ -125,7 +133,7 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
   })
 
   const nearest = (offsetX: number, offsetY: number): CanonicalEvent | undefined => {
-    const lane = Math.floor(offsetY / LANE)
+    const lane = Math.floor(offsetY / laneHeight)
     let best: { readonly event: CanonicalEvent; readonly away: number } | undefined
     dots.forEach(({ event, who }, dot) => {
       if (laneOf.get(who) !== lane) return
@@ -169,14 +177,14 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
       {all.length < 3 ? null : (
         <Minimap indices={indices} positions={positions} range={range} set={(zoom) => set({ zoom })} />
       )}
-      <div className="relative min-h-0 flex-1 overflow-auto bg-panel" tabIndex={0}>
+      <div ref={pane} className="relative min-h-0 flex-1 overflow-auto bg-panel" tabIndex={0}>
         <div className="flex">
           <ul
             style={{ paddingTop: AXIS }}
             className="sticky left-0 z-20 w-[132px] shrink-0 border-r border-line bg-panel sm:w-[176px]"
           >
             {lanes.map(({ participantId }) => (
-              <li key={participantId} className="flex items-center gap-2 px-3" style={{ height: LANE }}>
+              <li key={participantId} className="flex items-center gap-2 px-3" style={{ height: laneHeight }}>
                 <Avatar name={participantId} index={shown.participantIndex(participantId)} size={22} />
                 <UserText text={participantId} className="truncate font-medium" />
               </li>
@@ -199,7 +207,7 @@ export default function TimelineView({ page, set, shown }: RunViewProps) {
               aria-label="Messages by participant over time; the view Events lists the same"
               role="img"
               className={`block w-full ${hovered === undefined ? "" : "cursor-pointer"}`}
-              style={{ height: lanes.length * LANE }}
+              style={{ height: lanes.length * laneHeight }}
               onMouseMove={({ nativeEvent }) => setHovered(nearest(nativeEvent.offsetX, nativeEvent.offsetY))}
               onMouseLeave={() => setHovered(undefined)}
               {...handlers}

@@ -5,28 +5,28 @@ import type { SqlError } from "effect/sql/SqlError"
 import { Marks } from "../../../marks/Marks.ts"
 import { ProjectionRebuild } from "../../../runs/ProjectionRebuild.ts"
 import { RunManagement } from "../../../runs/RunManagement.ts"
-import { type ArchivedHead, ArchivedLog } from "./ArchivedLog.ts"
-import { archivedMarks } from "./ArchivedMarks.ts"
+import { type ColdHead, ColdLog } from "./ColdLog.ts"
+import { coldMarks } from "./ColdMarks.ts"
 
 /** Does the second for a run that the database does not have and the archive has. */
 const makeElse = Effect.map(
-  ArchivedLog,
+  ColdLog,
   (log) =>
     <A, E, E2>(
       reference: string,
       stored: Effect.Effect<A, E>,
-      archived: (head: ArchivedHead) => Effect.Effect<A, E2>
+      cold: (head: ColdHead) => Effect.Effect<A, E2>
     ): Effect.Effect<A, E | E2 | SqlError> =>
       Effect.catch(
         stored,
         Effect.fnUntraced(function* (error: E): Effect.fn.Return<A, E | E2 | SqlError> {
           const head = error instanceof NotFound ? yield* log.head(reference) : undefined
-          return yield* head === undefined ? Effect.fail(error) : archived(head)
+          return yield* head === undefined ? Effect.fail(error) : cold(head)
         })
       )
 )
 
-const refuse = ({ runId }: ArchivedHead) => Effect.fail(runReadOnly(runId))
+const refuse = ({ runId }: ColdHead) => Effect.fail(runReadOnly(runId))
 
 /** Requires the management of the database's runs. */
 const management = Layer.effect(
@@ -49,13 +49,13 @@ const marks = Layer.effect(
   Marks,
   Effect.gen(function* () {
     const stored = yield* Marks
-    const log = yield* ArchivedLog
+    const log = yield* ColdLog
     const orElse = yield* makeElse
     return Marks.of({
       add: (reference, mark, caller) => orElse(reference, stored.add(reference, mark, caller), refuse),
       list: (reference, query) =>
         orElse(reference, stored.list(reference, query), (head) =>
-          Effect.flatMap(log.marks(head), (rows) => archivedMarks(rows, query))
+          Effect.flatMap(log.marks(head), (rows) => coldMarks(rows, query))
         ),
       remove: (reference, id, query, caller) => orElse(reference, stored.remove(reference, id, query, caller), refuse)
     })

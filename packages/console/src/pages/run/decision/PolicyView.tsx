@@ -1,4 +1,4 @@
-import { type Denial, forecast, isTerminal, type OutcomeForecast, stepText } from "@runplane/domain"
+import { committedWords, type Denial, forecast, isTerminal, type OutcomeForecast, stepText } from "@runplane/domain"
 import { CheckCircle2, CircleDashed, CircleDot, type LucideIcon, XCircle } from "lucide-react"
 import { useMemo } from "react"
 import { Chip, Time, UserText } from "../../../ui/basics.tsx"
@@ -110,7 +110,9 @@ const Rules = ({ set, shown }: RunViewProps) => {
                 <li>
                   <Chip tone="good">accepted</Chip> <EventLink index={run.commitment.index} set={set} />{" "}
                   <UserText
-                    text={`${run.commitment.by || "an unnamed participant"}: ${run.commitment.action}`}
+                    text={`${run.commitment.by || "an unnamed participant"} commits ${
+                      committedWords(run.commitment.action, run.commitment.positive) ?? run.commitment.action
+                    }`}
                     className="text-soft"
                   />
                 </li>

@@ -7,7 +7,7 @@ import { EventLog } from "../../../src/event-log/EventLog.ts"
 import { messageDraft } from "../../support/Appends.ts"
 import { endedRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
-import { createRun } from "../../support/Runs.ts"
+import { createRun, dropRun } from "../../support/Runs.ts"
 import { at, decision, seedRun, seeds, signal } from "./RunSeeds.ts"
 
 const CHARTS = [
@@ -219,7 +219,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
       assert.deepInclude(yield* shown, { ...costs, finalAction: "go" })
       yield* change({ totalTokens: "many", estimatedCostUsd: null, guessedCostUsd: "all", finalAction: { a: 1 } })
       assert.doesNotHaveAnyKeys(yield* shown, [...Object.keys(costs), "finalAction"])
-      yield* sql`DELETE FROM runs WHERE id = ${runId}::uuid`
+      yield* dropRun(runId)
     })
   )
 

@@ -99,7 +99,7 @@ export const dropRun = Effect.fnUntraced(function* (runId: RunId) {
   yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`SELECT FROM runs WHERE id = ${runId}::uuid FOR UPDATE`
-      yield* (yield* makeDecisionDeletion)([runId])
+      yield* (yield* makeDecisionDeletion)([runId], "deleted")
       yield* sql`DELETE FROM runs WHERE id = ${runId}::uuid`
     })
   )

@@ -7,11 +7,23 @@ import { durationOf, type EndFacts, type EventFacts, type RunMemory } from "./Ru
 /** Of a value, for texts. A share is from 0 to 1. */
 export type MeasureUnit = "dollars" | "milliseconds" | "share" | "number"
 
+/** The words of a rule between its subject and its window. */
+export interface MeasureSentence {
+  readonly before: string
+  readonly after: string
+}
+
 /**
  * All that makes a measure (docs/internals/changing.md#a-measure). Rules, counters, texts, budgets and the console read
  * it from `MEASURES`, and name no measure themselves.
  */
 export interface Measure {
+  /** The name for readers, on pages, in tables and in notifications: `cost`. A mark has its name behind it. */
+  readonly title: string
+  /**
+   * The sentence of a rule around its threshold: `costs`, `$5`, `or more`. Its subject is singular.
+   */
+  readonly sentence: MeasureSentence
   /** The value in a few words, as the table of docs/reference/alerts.md#measures has it. */
   readonly words: string
   readonly unit: MeasureUnit
@@ -83,6 +95,8 @@ const ofEnd =
 /** All measures by name. The order is that of lists for readers. */
 const MEASURES = {
   costUsd: {
+    title: "cost",
+    sentence: { before: "costs", after: "or more" },
     words: "cost of model calls, US dollars",
     unit: "dollars",
     from: "calls",
@@ -95,6 +109,8 @@ const MEASURES = {
     budget: "admission"
   },
   guessedCostUsd: {
+    title: "cost at guessed prices",
+    sentence: { before: "costs", after: "or more at guessed prices" },
     words: "the part whose model has no known price",
     unit: "dollars",
     from: "calls",
@@ -107,6 +123,8 @@ const MEASURES = {
     budget: "report"
   },
   tokens: {
+    title: "tokens",
+    sentence: { before: "uses", after: "tokens or more" },
     words: "tokens of model calls",
     unit: "number",
     from: "calls",
@@ -119,6 +137,8 @@ const MEASURES = {
     budget: "report"
   },
   llmCalls: {
+    title: "model calls",
+    sentence: { before: "makes", after: "model calls or more" },
     words: "model calls",
     unit: "number",
     from: "calls",
@@ -130,6 +150,8 @@ const MEASURES = {
     firesBelow: false
   },
   toolCalls: {
+    title: "tool calls",
+    sentence: { before: "makes", after: "tool calls or more" },
     words: "events tool.called",
     unit: "number",
     from: "calls",
@@ -141,6 +163,8 @@ const MEASURES = {
     firesBelow: false
   },
   events: {
+    title: "events",
+    sentence: { before: "has", after: "events or more" },
     words: "events of any type",
     unit: "number",
     from: "events",
@@ -152,6 +176,8 @@ const MEASURES = {
     firesBelow: false
   },
   durationMs: {
+    title: "duration",
+    sentence: { before: "runs for", after: "or longer" },
     words: "time since run.started, without suspended time, of spans by their own times; only per run",
     unit: "milliseconds",
     from: "events",
@@ -168,6 +194,8 @@ const MEASURES = {
     }
   },
   silenceMs: {
+    title: "silence",
+    sentence: { before: "is silent for", after: "or longer" },
     words: "time since the last event of a running run; only per run",
     unit: "milliseconds",
     from: "events",
@@ -184,6 +212,8 @@ const MEASURES = {
     }
   },
   denials: {
+    title: "denials",
+    sentence: { before: "is denied by its policy", after: "times or more" },
     words: "events policy.denied: refusals that the runtime reports on the session stream, see below",
     unit: "number",
     from: "events",
@@ -195,6 +225,8 @@ const MEASURES = {
     firesBelow: false
   },
   failedRuns: {
+    title: "failed runs",
+    sentence: { before: "has", after: "failed runs or more" },
     words: "failed runs",
     unit: "number",
     from: "events",
@@ -206,6 +238,8 @@ const MEASURES = {
     firesBelow: false
   },
   failureRate: {
+    title: "share of failed runs",
+    sentence: { before: "fails in", after: "of its runs or more" },
     words: "failed runs among completed and failed ones",
     unit: "share",
     from: "events",
@@ -222,6 +256,8 @@ const MEASURES = {
     firesBelow: false
   },
   negativeRate: {
+    title: "share of negative decisions",
+    sentence: { before: "decides against its proposal in", after: "of its runs or more" },
     words: "negative decisions among ended runs whose decision states an outcome",
     unit: "share",
     from: "events",
@@ -234,6 +270,8 @@ const MEASURES = {
     firesBelow: false
   },
   disagreement: {
+    title: "disagreement",
+    sentence: { before: "ends with", after: "of its participants or more against the outcome" },
     words: "participants whose last word opposed the outcome, among all with a last word; at the end",
     unit: "share",
     from: "events",
@@ -245,6 +283,8 @@ const MEASURES = {
     firesBelow: false
   },
   mindChanges: {
+    title: "changed votes",
+    sentence: { before: "changes", after: "votes or more" },
     words: "votes that their participant changed on the same proposal",
     unit: "number",
     from: "events",
@@ -256,6 +296,8 @@ const MEASURES = {
     firesBelow: false
   },
   repeats: {
+    title: "repeated messages",
+    sentence: { before: "repeats one message", after: "times or more" },
     words: "longest row of equal messages of one participant, votes apart: without ids and times",
     unit: "number",
     from: "events",
@@ -267,6 +309,8 @@ const MEASURES = {
     firesBelow: false
   },
   outOfReach: {
+    title: "runs out of reach",
+    sentence: { before: "has", after: "runs or more that can no longer pass" },
     words: "runs whose forecast has no positive outcome any more",
     unit: "number",
     from: "events",
@@ -279,6 +323,8 @@ const MEASURES = {
     firesBelow: false
   },
   receiptFaults: {
+    title: "faulty receipts",
+    sentence: { before: "has", after: "faulty receipts or more" },
     words: "receipts that are missing, not valid, or disagree with the log",
     unit: "number",
     from: "events",
@@ -290,6 +336,8 @@ const MEASURES = {
     firesBelow: false
   },
   agreementBelow: {
+    title: "agreement of repeated runs",
+    sentence: { before: "has the same outcome in less than", after: "of its runs" },
     words: "share of the most frequent outcome among ended runs, as stability counts outcomes",
     unit: "share",
     from: "events",
@@ -302,6 +350,8 @@ const MEASURES = {
     firesBelow: true
   },
   markBelow: {
+    title: "mean mark",
+    sentence: { before: "has a mean mark below", after: "" },
     words: "mean of the current marks of the name: numbers, true as 1, false as 0",
     unit: "number",
     from: "marks",
@@ -356,6 +406,13 @@ export const measureOf = (measure: string): Measure => rowOf(measureKind(measure
 
 /** The name of the mark that the measure is of. */
 export const markOfMeasure = (measure: string): string | undefined => namedParts(measure)?.[1]
+
+/** The measure for readers: `cost`, `mean mark quality`. */
+export const measureTitle = (measure: string): string => {
+  const mark = markOfMeasure(measure)
+  const { title } = measureOf(measure)
+  return mark === undefined ? title : `${title} ${mark}`
+}
 
 /** The measures of a mark. */
 export const measuresOfMark = (mark: string): ReadonlyArray<string> => MARK_MEASURES.map((kind) => `${kind}:${mark}`)

@@ -265,6 +265,7 @@ const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) 
   const missing = () => Effect.fail(runNotFound(RUN_ID))
   return handlers.handleAll({
     forecast: missing,
+    card: missing,
     why: missing,
     whatIf: missing,
     divergence: missing,

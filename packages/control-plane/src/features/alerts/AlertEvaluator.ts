@@ -167,6 +167,7 @@ export class AlertEvaluator extends Context.Service<
           if (isNew) {
             yield* sql`DELETE FROM alert_counters WHERE rule_id = ${row.id}`
             yield* sql`DELETE FROM alert_amounts WHERE rule_id = ${row.id}`
+            yield* sql`DELETE FROM alert_paces WHERE rule_id = ${row.id}`
           }
           const silentSeq = Number(row.silent_seq)
           yield* takeStep(stores.backfill(memories, silentSeq, now), { events, marks: [], rules, found, now })
@@ -204,7 +205,7 @@ export class AlertEvaluator extends Context.Service<
               if (last === undefined) return
               after = Number(last.seq)
               const events = read.flatMap(({ event }) => eventOf(event))
-              yield* takeStep(stores.backfill(memories, 0, now), { events, marks: [], rules, found, now })
+              yield* takeStep(stores.recount(memories, now), { events, marks: [], rules, found, now })
             }
           })
           yield* amounts.replace(run.run_id, all, count, now)

@@ -2,7 +2,7 @@ import { wholeStart } from "../../values/Graphemes.ts"
 import { usdText } from "../../values/Money.ts"
 import { withoutInvisible } from "../../values/VisibleText.ts"
 import type { AlertEvent, AlertFiring, AlertNotice } from "../Firing.ts"
-import { type MeasureUnit, measureOf } from "../Measures.ts"
+import { type MeasureUnit, measureOf, measureTitle } from "../Measures.ts"
 
 /** Characters of a title, and of the value of a fact. */
 const MAX_TITLE = 200
@@ -22,13 +22,13 @@ export const lineText = (text: string, most: number): string => {
   return start.length < text.length ? `${start.slice(0, most - 1).toWellFormed()}…` : start
 }
 
-/** `critical: Budget of support: costUsd is $96.40, threshold $95.00` */
+/** `critical: Budget of support: cost is $96.40, threshold $95.00` */
 export const titleOf = ({ event, firing }: AlertNotice): string => {
   const { at, measure, ruleName, severity, value } = firing
   const state = event === "alert.fired" ? severity : `${STATES[event]} (${severity})`
   // The value is the one at the firing: later notifications speak of the past.
   const verb = event === "alert.fired" ? "is" : "was"
-  const reached = `${measure} ${verb} ${amountText(measure, value, [at])}, threshold ${amountText(measure, at, [value])}`
+  const reached = `${measureTitle(measure)} ${verb} ${amountText(measure, value, [at])}, threshold ${amountText(measure, at, [value])}`
   return `${state}: ${lineText(`${lineText(ruleName, MAX_TITLE / 2)}: ${reached}`, MAX_TITLE)}`
 }
 
@@ -55,7 +55,7 @@ export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<Al
     ["Rule", ruleName],
     [
       "Measure",
-      `${measure}: ${amountText(measure, value, [at])} (level: ${direction} ${amountText(measure, at, [value])})`
+      `${measureTitle(measure)}: ${amountText(measure, value, [at])} (level: ${direction} ${amountText(measure, at, [value])})`
     ],
     ["Telemetry", telemetryText(firing)],
     ["Action", failedAction && `${failedAction.type} failed: ${failedAction.error}`],

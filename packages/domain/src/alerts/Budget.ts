@@ -11,7 +11,7 @@ export const PACE_PART_MS = 300_000
 /** How long it keeps them. */
 export const PACE_KEPT_MS = 25 * 3_600_000
 /** A pace that was measured for a shorter time says nothing. Milliseconds. */
-const SHORTEST_PACE_MS = 60_000
+export const SHORTEST_PACE_MS = 60_000
 const HOUR_MS = 3_600_000
 
 /** Start of the part of time that a time is in. Unix milliseconds. */

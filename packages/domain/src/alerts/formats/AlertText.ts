@@ -95,7 +95,7 @@ const escapedUri = (text: string): string =>
   text.replace(/[^\w\-.~:/?@!$&'()*+,;=%]|%(?![\dA-Fa-f]{2})/g, (letter) => encodeURIComponent(letter))
 
 /**
- * An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `1,200`. `beside` are the other amounts of the
+ * An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `10 min`, `1,200`. `beside` are the other amounts of the
  * line: sums of money have the same decimals there.
  */
 export const amountText = (measure: string, amount: number, beside: ReadonlyArray<number> = []): string =>
@@ -103,9 +103,13 @@ export const amountText = (measure: string, amount: number, beside: ReadonlyArra
 
 const numberText = (amount: number): string => amount.toLocaleString("en-US", { maximumFractionDigits: 2 })
 
+/** A time from which on minutes are easier to read than seconds. */
+const LEAST_MINUTES_MS = 120_000
+
 const AMOUNTS: Readonly<Record<MeasureUnit, (amount: number, beside: ReadonlyArray<number>) => string>> = {
   dollars: (amount, beside) => usdText(amount, 2, beside),
-  milliseconds: (amount) => `${numberText(amount / 1_000)} s`,
+  milliseconds: (amount) =>
+    amount < LEAST_MINUTES_MS ? `${numberText(amount / 1_000)} s` : `${numberText(amount / 60_000)} min`,
   share: (amount) => `${numberText(amount * 100)} %`,
   number: numberText
 }

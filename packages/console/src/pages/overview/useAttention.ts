@@ -1,8 +1,10 @@
 import type { ControlPlaneCalls, DashboardOverview } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { isOld, useRead } from "../../ui/useRead.ts"
-import { counted, cut, dollars, NAME_LENGTH } from "../../view/format/Format.ts"
-import { LATER_MS, OFTEN_MS } from "../../view/live/Polls.ts"
+import { useReady } from "../../ui/useReady.ts"
+import { counted, cut, dollars, NAME_LENGTH, whole } from "../../view/format/Format.ts"
+import { LATER_MS } from "../../view/live/Polls.ts"
+import { serviceNow } from "../../view/live/ServerClock.ts"
 import { runFacts } from "../../view/run/RunFacts.ts"
 import { type OverviewRange, runsLink, searchOf } from "./OverviewQuery.ts"
 
@@ -24,7 +26,7 @@ const MINUTE = 60_000
 /** Running runs that can no longer reach a positive outcome. */
 const outOfReach = (api: ControlPlaneCalls) =>
   Effect.gen(function* () {
-    const { data } = yield* api.runs.list({
+    const { data, total } = yield* api.runs.list({
       query: {
         status: "running",
         limit: MOST_FORECASTS,
@@ -41,11 +43,12 @@ const outOfReach = (api: ControlPlaneCalls) =>
         Effect.option(Effect.map(api.decisions.forecast({ params: { id }, query: {} }), (answer) => ({ id, answer }))),
       { concurrency: 4 }
     )
-    return forecasts.flatMap((found) => {
+    const ids = forecasts.flatMap((found) => {
       if (found._tag === "None") return []
       const positive = found.value.answer.outcomes.find(({ outcome }) => outcome === "positive")
       return positive?.status === "impossible" ? [found.value.id] : []
     })
+    return { ids, checked: data.length, running: total }
   })
 
 const UNFINISHED = "status:(starting,binding_session,running)"
@@ -58,7 +61,7 @@ const MOST_RUNS = 200
  */
 const silentRuns = (api: ControlPlaneCalls) =>
   Effect.gen(function* () {
-    const since = new Date(Date.now() - SILENT_MINUTES * MINUTE).toISOString()
+    const since = new Date(serviceNow() - SILENT_MINUTES * MINUTE).toISOString()
     const after = yield* api.crossRunEvents.list({ query: { afterTs: since, afterSeq: 0, limit: 1 } })
     const firstSeq = after.data[0]?.seq ?? Number.POSITIVE_INFINITY
     const { data } = yield* api.runs.list({
@@ -103,7 +106,7 @@ const MOST_NAMED = 3
 
 /** The problems that the service reports, and the checks that could not be read. */
 export const useAttention = (overview: DashboardOverview, range: OverviewRange) => {
-  const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: OFTEN_MS })
+  const ready = useReady()
   const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: LATER_MS })
   const hooks = useRead(["webhooks"], (api) => api.webhooks.list(), { everyMs: LATER_MS })
   const silent = useRead(["silent runs"], silentRuns, { everyMs: LATER_MS })
@@ -167,10 +170,12 @@ export const useAttention = (overview: DashboardOverview, range: OverviewRange) 
       `/runs/${id}?view=cost`
     )
   }
-  if (stuck.data !== undefined && stuck.data.length > 0) {
-    const [first = ""] = stuck.data
-    const text = `${counted(stuck.data.length, "running run")} can no longer reach a positive outcome`
-    add("reach", "warn", text, stuck.data.length === 1 ? `/runs/${first}?view=decision` : "/runs?status=running")
+  if (stuck.data !== undefined && stuck.data.ids.length > 0) {
+    const { checked, ids, running } = stuck.data
+    const [first = ""] = ids
+    const part = checked < running ? ` (the ${whole(checked)} latest of ${whole(running)} were checked)` : ""
+    const text = `${counted(ids.length, "running run")} can no longer reach a positive outcome${part}`
+    add("reach", "warn", text, ids.length === 1 ? `/runs/${first}?view=decision` : "/runs?status=running")
   }
   if (silent.data !== undefined && silent.data.length > 0) {
     const [first = ""] = silent.data

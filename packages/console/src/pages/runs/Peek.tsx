@@ -9,6 +9,7 @@ import { Facts, Loaded, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { verdictTone } from "../../view/decision/VerdictTone.ts"
 import { cut, duration, TITLE_LENGTH, whole } from "../../view/format/Format.ts"
+import { serviceNow } from "../../view/live/ServerClock.ts"
 import { runFacts } from "../../view/run/RunFacts.ts"
 import Bulk from "./Bulk.tsx"
 
@@ -29,7 +30,7 @@ export default function Peek({
   const facts = runFacts(run)
   const card = useRead(["card", run.id], (api) => api.decisions.card({ params: { id: run.id }, query: {} }))
   const state = useRead(["run state", run.id], (api) => api.runs.state({ params: { id: run.id } }))
-  const elapsed = runDuration(run, Date.now())
+  const elapsed = runDuration(run, serviceNow())
   const content = (
     <>
       <div className="flex flex-wrap items-center gap-3 px-3 pt-3">

@@ -48,6 +48,7 @@ export {
   ringPicture,
   type SeatShape
 } from "./card/Picture.ts"
+export { refusalWords } from "./card/RefusalWords.ts"
 export { CardSeat, inOrder, SeatVote } from "./card/Seats.ts"
 export { type CardRule, type Sums, sumsOf, type Tick, tickOf } from "./card/Ticks.ts"
 export {

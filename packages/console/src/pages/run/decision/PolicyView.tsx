@@ -1,4 +1,12 @@
-import { committedWords, type Denial, forecast, isTerminal, type OutcomeForecast, stepText } from "@runplane/domain"
+import {
+  committedWords,
+  type Denial,
+  forecast,
+  isTerminal,
+  type OutcomeForecast,
+  refusalWords,
+  stepText
+} from "@runplane/domain"
 import { CheckCircle2, CircleDashed, CircleDot, type LucideIcon, XCircle } from "lucide-react"
 import { useMemo } from "react"
 import { Chip, Time, UserText } from "../../../ui/basics.tsx"
@@ -219,7 +227,7 @@ const Outcome = ({
           {proposalId === undefined ? null : <UserText text={titleOf(proposalId)} />} {says}
         </span>
       </p>
-      <Reasons texts={blockers.map(({ text }) => text)} />
+      <Reasons texts={blockers.map(({ text }) => refusalWords(text))} />
       {needs.length === 0 ? null : (
         <p className="mt-1 text-soft">
           Sufficient:{" "}

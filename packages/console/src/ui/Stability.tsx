@@ -106,6 +106,7 @@ export const agreementColumns: ReadonlyArray<TableColumn<StabilityFigures>> = [
   countColumn("Runs", ({ n }) => n),
   {
     title: "Agreement",
+    by: ({ agreement, n }) => (n === 0 ? undefined : agreement.low),
     className: "w-[30%] min-w-[96px]",
     cell: ({ agreement, n }) =>
       n === 0 ? (
@@ -117,6 +118,7 @@ export const agreementColumns: ReadonlyArray<TableColumn<StabilityFigures>> = [
   {
     title: "Share",
     align: "right",
+    by: ({ agreement, n }) => (n === 0 ? undefined : agreement.rate),
     cell: ({ agreement, n }) => <span className="num whitespace-nowrap">{n === 0 ? "–" : percent(agreement.rate)}</span>
   },
   {

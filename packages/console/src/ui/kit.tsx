@@ -1,8 +1,9 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import { createContext, type ReactNode, useContext, useRef } from "react"
+import { createContext, type ReactNode, useContext, useMemo, useRef, useState } from "react"
 import { Link } from "wouter"
 import { connection } from "../client/Connection.ts"
 import { whole } from "../view/format/Format.ts"
+import { nextOrder, type Order, type SortValue, sortedBy } from "../view/lists/Sort.ts"
 import { UserText } from "./basics.tsx"
 import { useStore } from "./hooks.ts"
 import { Failure, Skeleton, Stale } from "./States.tsx"
@@ -112,6 +113,8 @@ export function Loaded<A>({
 
 export interface TableColumn<Row> {
   readonly title: string
+  /** What its rows sort by; a column without it cannot be sorted by. */
+  readonly by?: (row: Row) => SortValue
   readonly align?: "right"
   /** Hidden on screens narrower than this. */
   readonly from?: "sm" | "md" | "lg" | "xl" | "2xl"
@@ -127,6 +130,7 @@ export const countColumn = <Row,>(
 ): TableColumn<Row> => ({
   title,
   align: "right",
+  by: count,
   ...(from !== undefined && { from }),
   cell: (row) => <span className="num">{whole(count(row))}</span>
 })
@@ -140,10 +144,12 @@ export const fromClass = {
   "2xl": "max-2xl:hidden"
 } as const
 
-/** A table of some dozens of rows; longer lists are drawn in part. */
+/** A table of some dozens of rows; longer lists are drawn in part. The titles of its columns sort it. */
 export function Table<Row>({
   columns,
   isChosen,
+  last,
+  most = Number.POSITIVE_INFINITY,
   keyOf,
   label,
   onOpen,
@@ -156,7 +162,18 @@ export function Table<Row>({
   /** A click anywhere on the row; the row has a link or a button for keys as well. */
   readonly onOpen?: (row: Row) => void
   readonly isChosen?: (row: Row) => boolean
+  /** A row that stays at the end in every order: the sums of what the table leaves out. */
+  readonly last?: Row | undefined
+  /** Rows that are drawn, the first ones of the order. */
+  readonly most?: number
 }) {
+  const [order, setOrder] = useState<Order>()
+  const sorted = useMemo(() => {
+    const by = columns.find(({ title }) => title === order?.title)?.by
+    return order === undefined || by === undefined ? rows : sortedBy(rows, by, order.isDescending)
+  }, [columns, order, rows])
+  const shown = sorted.slice(0, most)
+  const drawn = last === undefined ? shown : [...shown, last]
   const cellClass = ({ align, className = "", from }: TableColumn<Row>) =>
     `px-2 first:pl-3 last:pr-3 ${align === "right" ? "text-right" : "text-left"} ${from === undefined ? "" : fromClass[from]} ${className}`
   return (
@@ -165,14 +182,23 @@ export function Table<Row>({
         <thead>
           <tr className="h-8 border-b border-line">
             {columns.map((column) => (
-              <th key={column.title} scope="col" className={`label whitespace-nowrap ${cellClass(column)}`}>
-                {column.title}
+              <th
+                key={column.title}
+                scope="col"
+                className={`label whitespace-nowrap ${cellClass(column)}`}
+                {...(column.by !== undefined && { "aria-sort": sortOf(order, column.title) })}
+              >
+                {column.by === undefined ? (
+                  column.title
+                ) : (
+                  <SortButton column={column} rows={rows} order={order} onOrder={setOrder} />
+                )}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
+          {drawn.map((row) => (
             <tr
               key={keyOf(row)}
               className={`border-b border-line last:border-0 ${onOpen === undefined ? "" : "cursor-pointer hover:bg-sunken"} ${
@@ -190,6 +216,31 @@ export function Table<Row>({
         </tbody>
       </table>
     </div>
+  )
+}
+
+const sortOf = (order: Order | undefined, title: string) =>
+  order?.title !== title ? "none" : order.isDescending ? "descending" : "ascending"
+
+interface SortButtonProps<Row> {
+  readonly column: TableColumn<Row>
+  readonly rows: ReadonlyArray<Row>
+  readonly order: Order | undefined
+  readonly onOrder: (order: Order) => void
+}
+
+const SortButton = <Row,>({ column: { by, title }, onOrder, order, rows }: SortButtonProps<Row>) => {
+  const sample = rows.map((row) => by?.(row)).find((value) => value !== undefined)
+  const sort = sortOf(order, title)
+  return (
+    <button
+      type="button"
+      className="inline-flex items-center gap-0.5 whitespace-nowrap hover:text-text"
+      onClick={() => onOrder(nextOrder(order, title, sample))}
+    >
+      {title}
+      {sort === "none" ? null : <span aria-hidden>{sort === "descending" ? "↓" : "↑"}</span>}
+    </button>
   )
 }
 

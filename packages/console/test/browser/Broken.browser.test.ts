@@ -186,7 +186,7 @@ describe("pages that have nothing, or cannot have it", () => {
         secret: "of the tests"
       })
       const kept: Readonly<Record<string, string>> = {
-        overview: "[data-chart] canvas",
+        overview: "[data-trend] canvas",
         agents: "tbody tr",
         policies: "[aria-label='Policies by mode'] li",
         webhooks: "tbody tr",

@@ -68,6 +68,8 @@ describe("the pages of the fleet", () => {
     const { charts, kpis, scenarios } = await get("/dashboard/overview?window=24h")
     assert.strictEqual(await kpi("total").locator("[data-value]").textContent(), String(kpis.totalRuns))
     assert.strictEqual(await kpi("failed").locator("[data-value]").textContent(), String(kpis.failedRuns))
+    await page.locator("[data-trend] canvas").first().waitFor()
+    await page.getByRole("region", { name: "All charts" }).getByRole("button", { name: "Show" }).click()
     await page.locator("[data-chart] canvas").first().waitFor()
     assert.strictEqual(await page.locator("[data-chart]").count(), Object.keys(charts).length)
     await page.getByRole("table").getByText(scenarios[0].scenario).waitFor()
@@ -205,11 +207,35 @@ describe("the pages of the fleet", () => {
     const { context, page } = await openPage()
     const agents = await get("/dashboard/agents/metrics")
     const [first] = agents
-    await go(page, `/agents?id=${first.participantId}`)
+    await go(page, "/agents")
     await page.getByText(`${agents.length} participants`).waitFor()
     const row = page.getByRole("row").filter({ hasText: first.participantId }).first()
-    assert.include((await row.textContent()) ?? "", `${first.runs}${first.messages}${first.signals}`)
+    const titles = await page.getByRole("columnheader").allTextContents()
+    const cell = (title: string) => row.getByRole("cell").nth(titles.indexOf(title))
+    assert.strictEqual(await cell("Runs").textContent(), String(first.runs))
+    assert.strictEqual(await cell("Messages").textContent(), String(first.messages))
+    const { data } = await get("/agents/records")
+    const { runs, withOutcome } = data.find(
+      (one: { participantId: string }) => one.participantId === first.participantId
+    )
+    await cell("With the outcome")
+      .getByText(`${Math.round((100 * withOutcome) / runs)} % of ${runs}`)
+      .waitFor()
+    // The title of a column sorts, first by the most.
+    const names = page.locator("tbody tr td:first-child")
+    await page.getByRole("columnheader", { name: "Participant" }).getByRole("button").click()
+    await page.locator("th[aria-sort=ascending]", { hasText: "Participant" }).waitFor()
+    const sorted = await names.allTextContents()
+    assert.deepStrictEqual(
+      sorted,
+      sorted.toSorted((one, other) => one.localeCompare(other, "en"))
+    )
+    await row.getByRole("button").click()
     await page.getByText("for the outcome").waitFor()
+    await go(page, "/agents")
+    await cell("With the outcome").getByRole("link").click()
+    await page.waitForURL(/-dissent/)
+    await page.getByText(`${withOutcome} run`).first().waitFor()
     await context.close()
   })
 

@@ -133,6 +133,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       // Marks of all runs.
       yield* get("/marks", "q=name:correct")
       yield* get("/marks/agreement", "sources=human,judge")
+      yield* get("/agents/records")
       yield* ask({ method: "GET", path: "/agents/{participantId}/record", ids: { participantId: "lead" } })
 
       // Views.

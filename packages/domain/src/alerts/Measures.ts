@@ -157,7 +157,7 @@ const MEASURES = {
   denials: {
     title: "denials",
     sentence: { before: "is denied by its policy", after: "times or more" },
-    words: "events policy.denied: refusals that the runtime reports on the session stream, see below",
+    words: "refusals on record, events policy.denied; the runtime reports a refused commitment only to its sender",
     unit: "number",
     from: "events",
     per: OF_AGENT,

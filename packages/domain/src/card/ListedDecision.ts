@@ -42,6 +42,12 @@ export const ListedDecision = Schema.Struct({
     description: `The same by participant, in the order of the ring; absent for more than ${MAX_LISTED_SEATS}`
   }),
   tally: optional(CardTally),
+  case: optional(
+    Field.text(
+      "Equal for runs of one gate case, else for runs of one scenario, whatever its version, with the same intent and the same first proposal; absent before a proposal",
+      "5d41402abc4b2a76b9719d911017c592"
+    )
+  ),
   asOfSeq: Field.integer("The last event that it counts", 52)
 }).annotate({ identifier: "ListedDecision", description: "The decision of a run, as lists show it" })
 export type ListedDecision = typeof ListedDecision.Type
@@ -49,6 +55,8 @@ export type ListedDecision = typeof ListedDecision.Type
 /** What is kept of a run's decision, for lists and searches. */
 export interface DecisionFacts {
   readonly listed: ListedDecision
+  /** What it is about, equal for two runs of the same case of a scenario; undefined before its first proposal. */
+  readonly subject: string | undefined
   /** The options of its proposals, a line each. */
   readonly options: string
   /** The last ballots of its participants on each proposal: "REJECT risk-officer" (`voteKey`). */
@@ -108,6 +116,7 @@ export const decisionFacts = (run: Deliberation, { sessionRules }: ActivePolicy)
       ...(tally !== undefined && { tally }),
       asOfSeq: run.at?.seq ?? 0
     },
+    subject: run.subject,
     options: boundProse(
       optionsOf(acts)
         .map(([, option]) => option)

@@ -6,9 +6,11 @@ import { boundDenials } from "../run/BoundDenials.ts"
 import type { DenialReason } from "../run/Denials.ts"
 import { denialText } from "../run/DenialText.ts"
 import { boundName, boundProse } from "../values/Bounds.ts"
-import { textAt } from "../values/JsonReader.ts"
+import { objectAt, textAt } from "../values/JsonReader.ts"
 import { sumUsd } from "../values/Money.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { type Act, evaluateActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
+import { SUBJECT_TYPES, subjectText } from "./RunCase.ts"
 
 /** The end of the deliberation, as the runtime accepted it; the last one where it accepted several. */
 export interface Commitment extends LogPosition {
@@ -61,6 +63,8 @@ export interface Deliberation {
   readonly intent: string | undefined
   /** The context that a participant sends in its signal `session.context`: bytes as base64. */
   readonly context: string | undefined
+  /** What it is about, equal for two runs of the same case (`subjectText`); undefined before its first proposal. */
+  readonly subject: string | undefined
   /** The declared participants; without a declaration, all senders. */
   readonly participants: ReadonlyArray<string>
   /** Whether events declare the participants; else others may take part. */
@@ -139,6 +143,8 @@ const emptyDraft = () => ({
   initiator: "",
   intent: undefined as string | undefined,
   context: undefined as string | undefined,
+  /** Payload of the first proposal or request for approval. */
+  subject: undefined as JsonObject | undefined,
   declared: undefined as ReadonlyArray<string> | undefined,
   acts: [] as Array<Act>,
   leftOut: 0,
@@ -210,6 +216,7 @@ const take = (draft: Draft, event: KnownEvent): void => {
     case "proposal.updated":
       // Nor does it state an initiator, which is then the participant of the first proposal.
       if (draft.modeName === OTLP_MODE_NAME) draft.initiator ||= event.data.sender
+      if (SUBJECT_TYPES.has(event.data.messageType)) draft.subject ??= payloadOf(event.recorded.data)
       if (draft.acts.length < MAX_ACTS) draft.acts.push(readAct(event))
       else draft.leftOut += 1
       return
@@ -237,6 +244,8 @@ const take = (draft: Draft, event: KnownEvent): void => {
       return
   }
 }
+
+const payloadOf = (data: JsonObject): JsonObject => objectAt(data, "decodedPayload", "payload") ?? {}
 
 const contextIn = (payload: EventData<"signal.emitted">["payload"]): string | undefined => {
   const bytes = textAt(payload, "data")
@@ -318,6 +327,7 @@ const finished = (draft: Draft): Deliberation => {
     initiator,
     intent: draft.intent,
     context: draft.context,
+    subject: draft.subject === undefined ? undefined : subjectText(draft.intent, draft.subject),
     participants,
     areDeclared: declared !== undefined,
     acts: evaluated,

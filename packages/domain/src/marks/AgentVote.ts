@@ -39,15 +39,17 @@ interface Cast {
   readonly approves: boolean
 }
 
+const NO_VOTE = () => undefined
+
 /**
- * The vote of an agent, undefined when it cast none: in a run without decision or whose outcome is not stated, of a
- * mode without votes, or after the decision. It is its last one on the proposal that the decision names, or on any
- * where the decision names none.
+ * Reads the vote of an agent, undefined when it cast none: in a run without decision or whose outcome is not stated, of
+ * a mode without votes, or after the decision. It is its last one on the proposal that the decision names, or on any
+ * where the decision names none. The acts of the run are evaluated once for all agents.
  */
-export const agentVote = (run: Deliberation, by: ActivePolicy, participantId: string): AgentVote | undefined => {
+export const agentVotes = (run: Deliberation, by: ActivePolicy): ((participantId: string) => AgentVote | undefined) => {
   const { commitment, initiator, mode, participants, spending } = run
   if (commitment === undefined || commitment.positive === null || mode === undefined || !hasBallots(mode)) {
-    return undefined
+    return NO_VOTE
   }
   const { positive } = commitment
   const before = run.acts.filter(({ index }) => index < commitment.index)
@@ -59,27 +61,35 @@ export const agentVote = (run: Deliberation, by: ActivePolicy, participantId: st
       : [{ by: act.by, proposalId: act.proposalId, approves: word === "APPROVE" }]
   })
   const isNamed = cast.some(({ proposalId }) => proposalId === commitment.proposalId)
-  const own = cast.findLast((one) => one.by === participantId && (!isNamed || one.proposalId === commitment.proposalId))
-  if (own === undefined) return undefined
-  const rivals = cast.filter(({ proposalId }) => proposalId === own.proposalId)
-  const alike = rivals.filter(({ approves }) => approves === own.approves).length
-  const others = rivals.length - alike
-  const isForOutcome = own.approves === positive
   const rules = by.sessionRules
-  const cost = spending.find((one) => one.participantId === participantId)
-  return {
-    isForOutcome,
-    isAgainstMajority: alike < others,
-    isPivotal:
-      rules !== undefined && countsVotes(rules)
-        ? turnsOutcome(run, rules, acts, own, positive)
-        : // Of a majority, one vote fewer on this side and one more on the other leave none.
-          isForOutcome && alike > others && alike - others <= 2,
-    confidence: confidenceOf(acts, own),
-    costUsd: cost?.costUsd ?? 0,
-    guessedCostUsd: cost?.guessedCostUsd ?? 0
+  return (participantId) => {
+    const own = cast.findLast(
+      (one) => one.by === participantId && (!isNamed || one.proposalId === commitment.proposalId)
+    )
+    if (own === undefined) return undefined
+    const rivals = cast.filter(({ proposalId }) => proposalId === own.proposalId)
+    const alike = rivals.filter(({ approves }) => approves === own.approves).length
+    const others = rivals.length - alike
+    const isForOutcome = own.approves === positive
+    const cost = spending.find((one) => one.participantId === participantId)
+    return {
+      isForOutcome,
+      isAgainstMajority: alike < others,
+      isPivotal:
+        rules !== undefined && countsVotes(rules)
+          ? turnsOutcome(run, rules, acts, own, positive)
+          : // Of a majority, one vote fewer on this side and one more on the other leave none.
+            isForOutcome && alike > others && alike - others <= 2,
+      confidence: confidenceOf(acts, own),
+      costUsd: cost?.costUsd ?? 0,
+      guessedCostUsd: cost?.guessedCostUsd ?? 0
+    }
   }
 }
+
+/** The vote of one agent (`agentVotes`). */
+export const agentVote = (run: Deliberation, by: ActivePolicy, participantId: string): AgentVote | undefined =>
+  agentVotes(run, by)(participantId)
 
 /** Whether the rules depend on the votes; without such rules a vote is compared with the majority. */
 const countsVotes = ({ mode, terms }: SessionRules): boolean =>

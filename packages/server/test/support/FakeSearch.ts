@@ -119,6 +119,7 @@ export const MarkReports = HttpApiBuilder.group(ControlPlaneApi, "markReports", 
   handlers.handleAll({
     list: ({ query }) => Effect.succeed({ data: [], total: 0, limit: query.limit, offset: query.offset }),
     agreement: () => Effect.succeed({ data: [], truncated: false }),
+    records: () => Effect.succeed({ data: [], examined: 0, truncated: false }),
     record: ({ params }) =>
       Effect.succeed({
         participantId: params.participantId,

@@ -102,8 +102,7 @@ export const DashboardTrends = Schema.Struct({
 }).annotate({ identifier: "DashboardTrends", description: "The key figures by the time at which runs were created" })
 export type DashboardTrends = typeof DashboardTrends.Type
 
-export const ScenarioFigures = Schema.Struct({
-  scenario: Field.text("Scenario that the runs count under, else unknown", "incident/failover@1.0.0"),
+const scenarioFields = {
   runs: Field.integer("Runs created in the window"),
   activeRuns: Field.integer("Of these, not ended"),
   completedRuns: Field.integer("Of these, completed"),
@@ -115,8 +114,20 @@ export const ScenarioFigures = Schema.Struct({
   avgDurationMs: Schema.NullOr(Schema.Int).annotate({
     description: "Mean duration of completed runs, milliseconds; null when there is none"
   })
+}
+
+export const ScenarioFigures = Schema.Struct({
+  scenario: Field.text("Scenario that the runs count under, else unknown", "incident/failover@1.0.0"),
+  ...scenarioFields
 }).annotate({ identifier: "ScenarioFigures", description: "What the runs of one scenario came to" })
 export type ScenarioFigures = typeof ScenarioFigures.Type
+
+/** The scenarios that an answer does not list, together. */
+export const OtherScenarios = Schema.Struct({
+  count: Field.integer("Scenarios", 12),
+  ...scenarioFields
+}).annotate({ identifier: "OtherScenarios", description: "What the runs of all other scenarios came to" })
+export type OtherScenarios = typeof OtherScenarios.Type
 
 export const DashboardOverview = Schema.Struct({
   kpis: DashboardKpis,
@@ -126,7 +137,10 @@ export const DashboardOverview = Schema.Struct({
   runtimeHealth: RuntimeHealth,
   charts: DashboardCharts,
   trends: DashboardTrends,
-  scenarios: Schema.Array(ScenarioFigures).annotate({ description: "The ten most frequent scenarios" })
+  scenarios: Schema.Array(ScenarioFigures).annotate({
+    description: "The 50 most frequent scenarios and the 50 with the highest cost, the most frequent first"
+  }),
+  otherScenarios: optional(OtherScenarios)
 }).annotate({ identifier: "DashboardOverview", description: "Everything an overview page shows" })
 export type DashboardOverview = typeof DashboardOverview.Type
 

@@ -16,6 +16,10 @@ export const decisionOfRun = {
     ...{ name: "outcome", type: "keyword", values: ["positive", "negative", ...VERDICTS], ...slow },
     description: "How its last decision came out, or the verdict of its card"
   },
+  case: {
+    ...{ name: "case", type: "keyword", ...fast },
+    description: "Its case, as the decision in a list has it: the same question of another run"
+  },
   proposal: {
     ...{ name: "proposal", type: "text", ...slow },
     description: "A part of the option of one of its proposals, case ignored"

@@ -19,7 +19,8 @@ export const StabilityGroup = Schema.Literals([
   "policyVersion",
   "variant",
   "day",
-  "week"
+  "week",
+  "scenario"
 ])
 export type StabilityGroup = typeof StabilityGroup.Type
 
@@ -97,6 +98,7 @@ export const StabilityAnswer = Schema.Struct({
         variant: optional(Field.text("The variant of their gate")),
         day: optional(Field.text("The day of their creation, in UTC", "2026-07-08")),
         week: optional(Field.text("The Monday of the week of their creation, in UTC", "2026-07-06")),
+        scenario: optional(Field.text("Their scenario", "incident/region-failover@1.1.0")),
         ...figures
       })
     ).annotate({

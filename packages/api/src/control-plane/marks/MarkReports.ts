@@ -25,6 +25,9 @@ export const MAX_MARK_PAIRS = 500
 /** Most runs of the record of an agent. */
 export const MAX_RECORD_RUNS = 10_000
 const DEFAULT_RECORD_RUNS = 1_000
+/** Agents of one answer, those with the most votes, and participants of one run that count, the first ones. */
+export const MAX_RECORDED_AGENTS = 1_000
+export const MAX_RECORDED_SEATS = 50
 
 /** Two raters who rated the same targets. */
 export const MarkPair = Schema.Struct({
@@ -135,18 +138,26 @@ export const markAgreementQuery = querySchema({
 })
 export type MarkAgreementQuery = typeof markAgreementQuery.Type
 
-/** The query of `GET /agents/:id/record`. */
-export const agentRecordQuery = querySchema({
+const recordScope = {
   since: optional(isoDate("Runs created since this time", "2026-07-01")),
   q: runSearch("Runs that this search finds"),
+  limit: withDefault(
+    integer({ min: 1, max: MAX_RECORD_RUNS }).annotate(about("Most runs, the latest ones", DEFAULT_RECORD_RUNS)),
+    DEFAULT_RECORD_RUNS
+  )
+}
+
+/** The query of `GET /agents/records`. */
+export const agentRecordsQuery = querySchema(recordScope)
+export type AgentRecordsQuery = typeof agentRecordsQuery.Type
+
+/** The query of `GET /agents/:id/record`. */
+export const agentRecordQuery = querySchema({
+  ...recordScope,
   by: optional(
     Schema.Literals(RECORD_GROUPS).annotate(
       about("Also the record of each prompt, model, policy version or week", "prompt")
     )
-  ),
-  limit: withDefault(
-    integer({ min: 1, max: MAX_RECORD_RUNS }).annotate(about("Most runs, the latest ones", DEFAULT_RECORD_RUNS)),
-    DEFAULT_RECORD_RUNS
   )
 })
 export type AgentRecordQuery = typeof agentRecordQuery.Type
@@ -225,3 +236,16 @@ export const AgentVoteRecord = Schema.Struct({
   olderGroups: optional(Field.integer("Runs of older groups than `by` lists", 0))
 }).annotate({ identifier: "AgentVoteRecord", description: "How often the votes of an agent were right" })
 export type AgentVoteRecord = typeof AgentVoteRecord.Type
+
+/** The answer of `GET /agents/records` (docs/reference/marks.md#records). */
+export const AgentVoteRecords = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({ participantId: Field.text("The agent", "risk-analyst"), ...recordFigures })
+  ).annotate({ description: `The agents that voted, the most votes first, at most ${MAX_RECORDED_AGENTS}` }),
+  examined: Field.integer(
+    `Decided runs that were read, the latest ones; of each the first ${MAX_RECORDED_SEATS} participants count`,
+    130
+  ),
+  truncated: Field.flag("Whether there are more runs or agents than the answer counts")
+}).annotate({ identifier: "AgentVoteRecords", description: "How often the votes of all agents were right" })
+export type AgentVoteRecords = typeof AgentVoteRecords.Type

@@ -3,7 +3,15 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Failure from "../../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../../openapi/Describe.ts"
 import { textParam } from "../../validation/Params.ts"
-import { AgentVoteRecord, agentRecordQuery, MarkAgreements, markAgreementQuery, marksQuery } from "./MarkReports.ts"
+import {
+  AgentVoteRecord,
+  AgentVoteRecords,
+  agentRecordQuery,
+  agentRecordsQuery,
+  MarkAgreements,
+  markAgreementQuery,
+  marksQuery
+} from "./MarkReports.ts"
 import { MarkPage } from "./Marks.ts"
 
 /** Lists and reports over the marks of all runs (docs/reference/marks.md). */
@@ -34,6 +42,20 @@ export class MarkReportsGroup extends HttpApiGroup.make("markReports")
           "Cohen's kappa with its interval of 95 %, and the confusion, for each name and pair of raters; Krippendorff's " +
           "alpha for more than two. A judge is unreliable when the interval is under 0.4 and at least 20 targets are " +
           "common."
+      })
+    ),
+    HttpApiEndpoint.get("records", "/agents/records", {
+      query: agentRecordsQuery,
+      success: AgentVoteRecords,
+      error: Failure.SearchTooSlow
+    }).annotateMerge(
+      operation({
+        id: "listAgentRecords",
+        access: "viewer",
+        summary: "Count how often the votes of all agents were right",
+        description:
+          "The record of each agent in the latest decided runs, read once for all of them: votes with the outcome, right " +
+          "votes by the marks `correct`, the Brier score of the stated confidences, and cost."
       })
     ),
     HttpApiEndpoint.get("record", "/agents/:participantId/record", {

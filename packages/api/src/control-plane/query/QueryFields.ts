@@ -30,6 +30,7 @@ export const runQueryFields: ReadonlyArray<DescribedField> = [
   decisionOfRun.vote,
   decisionOfRun.dissent,
   decisionOfRun.model,
+  decisionOfRun.case,
   alertOfRun,
   { name: "createdAt", ...time, ...fast, description: "When it was created" },
   { name: "updatedAt", ...time, ...fast, description: "When its record last changed" },

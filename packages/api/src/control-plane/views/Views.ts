@@ -100,13 +100,13 @@ export const systemViews: ReadonlyArray<View> = [
   system(1, "runs", "Active", "status:(queued,starting,binding_session,running,suspended)"),
   system(2, "runs", "Failed", "status:failed"),
   system(3, "runs", "Declined", "status:completed outcome:negative"),
-  system(4, "runs", "Denied by policy", "event:policy.denied"),
+  system(4, "runs", "Refusals on record", "event:policy.denied"),
   // The top tenth of their scenario.
   system(5, "runs", "Expensive", "costRank:>=0.9", { sort: "cost desc" }),
   system(6, "runs", "Slow", "durationRank:>=0.9", { sort: "duration desc" }),
   system(7, "events", "Ends of runs", "type:(run.completed,run.failed,run.cancelled)"),
   system(8, "events", "Decisions", "type:decision.finalized"),
-  system(9, "events", "Denials by policy", "type:policy.denied"),
+  system(9, "events", "Refusals on record", "type:policy.denied"),
   system(10, "audit", "Deletions", "action:(run.delete,policy.delete,webhook.delete,view.delete)"),
   system(11, "audit", "Refused", "outcome:refused")
 ]

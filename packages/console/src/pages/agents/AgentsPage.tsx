@@ -1,15 +1,16 @@
-import type { AgentMetrics, CatalogAgent } from "@runplane/api"
+import type { AgentMetrics, AgentVoteRecords, CatalogAgent } from "@runplane/api"
 import { useQuery } from "@tanstack/react-query"
 import { Suspense, useMemo } from "react"
 import { launcherAt } from "../../client/Launcher.ts"
 import { Chip, UserText } from "../../ui/basics.tsx"
+import { CostText } from "../../ui/CostText.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { countColumn, Facts, Loaded, Panel, Sheet, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty, Failure } from "../../ui/States.tsx"
 import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { counted, percent, whole } from "../../view/format/Format.ts"
+import { counted, listedDollars, percent, whole } from "../../view/format/Format.ts"
 import { OFTEN_MS } from "../../view/live/Polls.ts"
 import { queryValue } from "../../view/query/QueryCompletion.ts"
 import { textParam, wordParam } from "../../view/query/UrlState.ts"
@@ -22,6 +23,8 @@ const DECIMAL = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maxim
 const params = { q: textParam, id: textParam, since: wordParam(["all", "7d", "30d", "90d"]) }
 /** Participants that are drawn; a search finds the others. */
 const SHOWN = 300
+/** Decided runs whose votes the columns count, the latest ones. */
+const RECORDED_RUNS = 1_000
 
 /** The participants of all runs: their figures, and their agents in the catalog. */
 export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: string | undefined }) {
@@ -35,10 +38,15 @@ export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: stri
     queryFn: ({ signal }) => launcherAt(launcherUrl ?? "")((api) => api.catalog.agents(), signal)
   })
   const wanted = state.q.trim().toLowerCase()
-  const found = useMemo(
-    () => (agents.data ?? []).filter(({ participantId }) => participantId.toLowerCase().includes(wanted)),
-    [agents.data, wanted]
-  )
+  const records = useRead(["agents", "records"], (api) => api.markReports.records({ query: { limit: RECORDED_RUNS } }))
+  const found = useMemo(() => {
+    const votes = new Map((records.data?.data ?? []).map((record) => [record.participantId, record]))
+    return (agents.data ?? [])
+      .filter(({ participantId }) => participantId.toLowerCase().includes(wanted))
+      .map((metrics): AgentRow => ({ ...metrics, record: votes.get(metrics.participantId) }))
+  }, [agents.data, records.data, wanted])
+  const isNarrow = state.id !== ""
+  const columns = useMemo(() => columnsOf((id) => set({ id }), isNarrow), [isNarrow, set])
   const use = useCatalogUse(launcherUrl)
   const refs = use?.agentsOfParticipant.get(state.id) ?? []
   const chosen = agents.data?.find(({ participantId }) => participantId === state.id)
@@ -70,15 +78,29 @@ export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: stri
                   : "Search for a part of the name, or clear the search."}
               </Empty>
             ) : (
-              <Panel title="Participants" note={found.length > SHOWN ? `the first ${SHOWN}, by runs` : undefined}>
+              <Panel
+                title="Participants"
+                note={found.length > SHOWN ? `the first ${SHOWN} of the order; a search finds the others` : undefined}
+              >
+                {records.isError ? (
+                  <Failure
+                    what="The votes of the participants cannot be read"
+                    error={records.error}
+                    retry={() => void records.refetch()}
+                  />
+                ) : null}
                 <Table
                   label="Participants"
-                  columns={columnsOf((id) => set({ id }), state.id !== "")}
-                  rows={found.slice(0, SHOWN)}
+                  columns={columns}
+                  rows={found}
+                  most={SHOWN}
                   keyOf={({ participantId }) => participantId}
                   isChosen={({ participantId }) => participantId === state.id}
                   onOpen={({ participantId }) => set({ id: participantId })}
                 />
+                {records.data === undefined ? null : (
+                  <p className="border-t border-line px-3 py-2 text-[12px] text-muted">{recordNote(records.data)}</p>
+                )}
               </Panel>
             )
           }
@@ -129,46 +151,131 @@ export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: stri
 const runsOf = (participantId: string) =>
   `/runs?${new URLSearchParams({ q: `participant:${queryValue(participantId)}`, archived: "true" }).toString()}`
 
-const columnsOf = (open: (id: string) => void, isNarrow: boolean): ReadonlyArray<TableColumn<AgentMetrics>> => [
-  {
-    title: "Participant",
-    className: "max-w-[320px]",
-    cell: ({ participantId }) => (
-      <button
-        type="button"
-        className="max-w-full truncate text-left text-accent underline decoration-1 underline-offset-2"
-        onClick={() => open(participantId)}
-      >
-        <UserText text={participantId} />
-      </button>
-    )
-  },
-  countColumn("Runs", ({ runs }) => runs),
-  countColumn("Messages", ({ messages }) => messages),
-  countColumn("Signals", ({ signals }) => signals, "sm"),
-  ...(isNarrow
-    ? []
-    : [
-        {
-          title: "Messages per run",
-          align: "right",
-          from: "md",
-          cell: ({ messages, runs }: AgentMetrics) => (
-            <span className="num">{runs === 0 ? "–" : DECIMAL.format(messages / runs)}</span>
-          )
-        } as const
-      ]),
-  {
-    title: "Mean confidence",
-    align: "right",
-    from: "sm",
-    cell: ({ statedConfidence }) => (
-      <span className="num" title="Of its evaluations and votes">
-        {statedConfidence === undefined ? "–" : percent(statedConfidence)}
-      </span>
-    )
-  }
-]
+/** A participant: its figures in all runs, and its votes in the latest decided ones. */
+interface AgentRow extends AgentMetrics {
+  readonly record: AgentVotes | undefined
+}
+type AgentVotes = AgentVoteRecords["data"][number]
+
+const listOf = (search: string, sort?: string) =>
+  `/runs?${new URLSearchParams({ q: search, archived: "true", ...(sort !== undefined && { sort }) }).toString()}`
+
+/** `92 % of 12` with a link to these runs; a dash for an agent without any. */
+const shareOf = (count: number, of: number, search: string) =>
+  of === 0 ? (
+    <span className="text-muted">–</span>
+  ) : (
+    <TextLink href={listOf(search)} className="num whitespace-nowrap">
+      {percent(count / of)} of {whole(of)}
+    </TextLink>
+  )
+
+const columnsOf = (open: (id: string) => void, isNarrow: boolean): ReadonlyArray<TableColumn<AgentRow>> => {
+  const rare = (columns: ReadonlyArray<TableColumn<AgentRow>>) => (isNarrow ? [] : columns)
+  return [
+    {
+      title: "Participant",
+      className: "max-w-[320px]",
+      by: ({ participantId }) => participantId,
+      cell: ({ participantId }) => (
+        <button
+          type="button"
+          className="max-w-full truncate text-left text-accent underline decoration-1 underline-offset-2"
+          onClick={() => open(participantId)}
+        >
+          <UserText text={participantId} />
+        </button>
+      )
+    },
+    {
+      title: "Runs",
+      align: "right",
+      by: ({ runs }) => runs,
+      cell: ({ participantId, runs }) => (
+        <TextLink href={runsOf(participantId)} className="num">
+          {whole(runs)}
+        </TextLink>
+      )
+    },
+    {
+      title: "With the outcome",
+      align: "right",
+      from: "sm",
+      by: ({ record }) => (record === undefined ? undefined : record.withOutcome / record.runs),
+      cell: ({ participantId, record }) =>
+        shareOf(
+          record?.withOutcome ?? 0,
+          record?.runs ?? 0,
+          `participant:${queryValue(participantId)} -dissent:${queryValue(participantId)} outcome:(positive,negative)`
+        )
+    },
+    {
+      title: "Right",
+      align: "right",
+      by: ({ record }) => record?.rightShare,
+      cell: ({ participantId, record }) => shareOf(record?.right ?? 0, record?.judged ?? 0, judged(participantId))
+    },
+    {
+      title: "Brier",
+      align: "right",
+      from: "md",
+      by: ({ record }) => record?.brier?.score,
+      cell: ({ participantId, record }) =>
+        record?.brier === undefined ? (
+          <span className="text-muted">–</span>
+        ) : (
+          <TextLink href={listOf(judged(participantId))} className="num">
+            {record.brier.score.toFixed(2)}
+          </TextLink>
+        )
+    },
+    {
+      title: "Cost",
+      align: "right",
+      from: "sm",
+      by: ({ record }) => record?.costUsd,
+      cell: ({ participantId, record }) =>
+        record === undefined ? (
+          <span className="text-muted">–</span>
+        ) : (
+          <TextLink href={listOf(`participant:${queryValue(participantId)} has:cost`, "dearest")}>
+            <CostText cost={record} say={listedDollars} />
+          </TextLink>
+        )
+    },
+    ...rare([
+      countColumn("Messages", ({ messages }) => messages, "lg"),
+      countColumn("Signals", ({ signals }) => signals, "xl"),
+      {
+        title: "Messages per run",
+        align: "right",
+        from: "xl",
+        by: ({ messages, runs }) => (runs === 0 ? undefined : messages / runs),
+        cell: ({ messages, runs }) => <span className="num">{runs === 0 ? "–" : DECIMAL.format(messages / runs)}</span>
+      },
+      {
+        title: "Mean confidence",
+        align: "right",
+        from: "lg",
+        by: ({ statedConfidence }) => statedConfidence,
+        cell: ({ statedConfidence }) => (
+          <span className="num" title="Of its evaluations and votes">
+            {statedConfidence === undefined ? "–" : percent(statedConfidence)}
+          </span>
+        )
+      }
+    ])
+  ]
+}
+
+/** Its runs whose decision was judged. */
+const judged = (participantId: string) => `participant:${queryValue(participantId)} has:mark.correct`
+
+/** What the columns about votes count. */
+const recordNote = ({ examined, truncated }: AgentVoteRecords): string =>
+  `Votes, right votes by the marks “correct”, Brier score (0 is best) and cost are those of ${
+    truncated ? `the latest ${counted(examined, "decided run")}` : `all ${counted(examined, "decided run")}`
+  }, up to the decision.`
 
 interface ProfileProps {
   readonly id: string

@@ -1,15 +1,21 @@
 import type { Run } from "@runplane/api"
+import type { RunState } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
+import * as Effect from "effect/Effect"
 import { ArrowLeftRight, Check, Link2 } from "lucide-react"
 import { Suspense, useMemo } from "react"
 import { callRuns } from "../../client/Client.ts"
+import type { RunLog } from "../../live/RunLog.ts"
 import { Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { useCopy, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Loaded, Sheet, TextLink } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty, Failure, Skeleton } from "../../ui/States.tsx"
 import { RunPicker } from "../../ui/search/RunPicker.tsx"
+import { newestRuns } from "../../ui/search/useRunSearch.ts"
 import { useRead } from "../../ui/useRead.ts"
+import { causesOf, type Given } from "../../view/compare/Causes.ts"
+import { queryValue } from "../../view/query/QueryCompletion.ts"
 import { numberParam, textParam } from "../../view/query/UrlState.ts"
 import { runFacts } from "../../view/run/RunFacts.ts"
 import { SideBySide } from "./SideBySide.tsx"
@@ -126,6 +132,12 @@ const RunLine = ({ run }: { readonly run: Run }) => {
   )
 }
 
+const givenTo = ({ policy, timeline }: RunState, log: RunLog): Given => ({
+  policyVersion: policy.policyVersion,
+  events: log.events,
+  isWhole: log.start === 0 && log.count >= timeline.totalEvents
+})
+
 type CompareState = ReturnType<typeof useUrlState<typeof compareParams>>
 
 interface BothProps {
@@ -152,6 +164,19 @@ const Both = ({ set, state: { at, left, right } }: BothProps) => {
         : ([leftState.data, rightState.data] as const),
     [leftState.data, rightState.data]
   )
+  const decisions = useRead(["compared decisions", left, right], (api) =>
+    Effect.map(
+      api.runs.list({
+        query: { ...newestRuns(2), include: ["decision"], q: `id:(${queryValue(left)},${queryValue(right)})` }
+      }),
+      ({ data }) => new Map(data.flatMap(({ decision, id }) => (decision === undefined ? [] : [[id, decision]])))
+    )
+  )
+  const causes = useMemo(() => {
+    if (states === undefined || logs.data === undefined) return undefined
+    const [one, other] = logs.data
+    return causesOf(givenTo(states[0], one), givenTo(states[1], other))
+  }, [states, logs.data])
   const stateError = leftState.error ?? rightState.error
   return (
     <>
@@ -171,6 +196,8 @@ const Both = ({ set, state: { at, left, right } }: BothProps) => {
           ) : (
             <SideBySide
               comparison={compared}
+              causes={causes}
+              decisions={decisions.data}
               left={states[0]}
               right={states[1]}
               onGoTo={(index) => set({ at: index })}

@@ -1,14 +1,22 @@
 import type { RunComparison } from "@runplane/api"
-import type { RunState } from "@runplane/domain"
+import type { ListedDecision, RunState } from "@runplane/domain"
 import type { ReactNode } from "react"
-import { Chip, UserText } from "../../ui/basics.tsx"
+import { Chip, toneText, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
+import { Glyph } from "../../ui/decision/Glyph.tsx"
 import { Panel } from "../../ui/kit.tsx"
+import type { Cause } from "../../view/compare/Causes.ts"
 import { type Side, verdictOf } from "../../view/compare/Verdict.ts"
-import { type Cost, costIn, dollars, duration, percent, points, whole } from "../../view/format/Format.ts"
+import { stateVerdict, verdictLabel } from "../../view/decision/StateVerdict.ts"
+import { type Cost, costIn, dollars, duration, modeLabel, percent, points, whole } from "../../view/format/Format.ts"
+import { Causes } from "./Causes.tsx"
 
 interface SideBySideProps {
   readonly comparison: RunComparison
+  /** What the runs were given; undefined until their logs are read. */
+  readonly causes: ReadonlyArray<Cause> | undefined
+  /** The decisions by run; undefined until they are read. */
+  readonly decisions: ReadonlyMap<string, ListedDecision> | undefined
   readonly left: RunState
   readonly right: RunState
   readonly onGoTo: (leftIndex: number) => void
@@ -22,7 +30,7 @@ const sideOf = ({ decision: { current }, llm }: RunState): Side => ({
 })
 
 /** The verdict in a sentence, then the decisions and the figures of both. */
-export const SideBySide = ({ comparison, left, onGoTo, right }: SideBySideProps) => {
+export const SideBySide = ({ causes, comparison, decisions, left, onGoTo, right }: SideBySideProps) => {
   const { divergence, participantsDiff, signalsDiff } = comparison
   return (
     <>
@@ -50,9 +58,10 @@ export const SideBySide = ({ comparison, left, onGoTo, right }: SideBySideProps)
         )}
       </section>
       <div className="grid gap-3 md:grid-cols-2">
-        <Decision title="Decision, left" state={left} />
-        <Decision title="Decision, right" state={right} />
+        <Decision title="Decision, left" state={left} listed={decisions?.get(left.run.runId)} />
+        <Decision title="Decision, right" state={right} listed={decisions?.get(right.run.runId)} />
       </div>
+      {causes === undefined ? null : <Causes causes={causes} />}
       <Panel title="Figures">
         <Figures comparison={comparison} left={left} right={right} />
       </Panel>
@@ -83,46 +92,39 @@ const Names = ({ names, title }: { readonly title: string; readonly names: Reado
   )
 
 const Decision = ({
-  state: { decision, policy, run },
+  listed,
+  state,
   title
 }: {
   readonly title: string
   readonly state: RunState
+  readonly listed: ListedDecision | undefined
 }) => {
+  const { decision, policy, run } = state
   const { current } = decision
   const tally = policy.voteTally ?? []
   return (
     <Panel title={title}>
       <div className="flex flex-col gap-1.5 p-3">
+        <VerdictLine state={state} listed={listed} />
         {current === undefined ? (
           <p className="text-muted">Nothing was proposed.</p>
         ) : (
           <>
-            <p className="flex flex-wrap items-center gap-2 font-medium">
-              <UserText text={current.action ?? "no action named"} />
-              {current.commitments === undefined ? null : (
-                <Chip tone="warn">last of {whole(current.commitments)} commitments</Chip>
-              )}
-              {current.finalized ? (
-                <Chip tone={current.outcomePositive === false ? "bad" : "good"}>
-                  {current.outcomePositive === false
-                    ? "negative"
-                    : current.outcomePositive === true
-                      ? "positive"
-                      : "unstated"}
-                </Chip>
-              ) : (
-                <Chip tone="warn">open</Chip>
+            <p className="flex flex-wrap items-center gap-2 text-soft">
+              {current.finalized ? null : <span>Nothing is decided yet.</span>}
+              {current.resolvedBy === undefined ? null : (
+                <span>
+                  by <UserText text={current.resolvedBy} />
+                </span>
               )}
               {current.confidence === undefined ? null : (
                 <span className="num text-muted">{percent(current.confidence)} confidence</span>
               )}
+              {current.commitments === undefined ? null : (
+                <Chip tone="warn">last of {whole(current.commitments)} commitments</Chip>
+              )}
             </p>
-            {current.resolvedBy === undefined ? null : (
-              <p className="text-soft">
-                by <UserText text={current.resolvedBy} />
-              </p>
-            )}
             {current.reasons.map((reason) => (
               <UserText key={reason} text={reason} className="text-soft" />
             ))}
@@ -130,7 +132,7 @@ const Decision = ({
         )}
         <p className="text-soft">
           <span className="label">Mode </span>
-          {run.modeName ?? "–"}
+          {run.modeName === undefined ? "–" : modeLabel(run.modeName)}
           <span className="label"> · Policy </span>
           <UserText text={policy.policyVersion} />
         </p>
@@ -141,6 +143,21 @@ const Decision = ({
         ))}
       </div>
     </Panel>
+  )
+}
+
+/** The verdict of one side: glyph, word in its colour, votes. */
+const VerdictLine = ({ listed, state }: { readonly state: RunState; readonly listed: ListedDecision | undefined }) => {
+  const verdict = listed === undefined ? stateVerdict(state) : verdictLabel(listed.verdict, state.run.modeName)
+  if (verdict === undefined) return null
+  return (
+    <p className="flex items-center gap-2.5" data-side-verdict={verdict.verdict}>
+      {listed?.seats === undefined ? null : (
+        <Glyph seats={listed.seats.map(([, vote, weight]) => [vote, weight] as const)} size={44} />
+      )}
+      <span className={`text-[17px] font-semibold ${toneText[verdict.tone]}`}>{verdict.word}</span>
+      {listed === undefined ? null : <span className="num text-soft">{listed.counts}</span>}
+    </p>
   )
 }
 
@@ -171,7 +188,7 @@ const costFigure = (left: Cost, right: Cost): Figure => {
   return { title: "Cost", cells: [<CostText key="left" cost={left} />, <CostText key="right" cost={right} />, delta] }
 }
 
-const Figures = ({ comparison, left, right }: Omit<SideBySideProps, "onGoTo">) => {
+const Figures = ({ comparison, left, right }: Pick<SideBySideProps, "comparison" | "left" | "right">) => {
   const of = (title: string, value: (state: RunState) => number | undefined, say: (value: number) => string) =>
     figure(title, [value(left), value(right)], say)
   const figures: ReadonlyArray<Figure> = [

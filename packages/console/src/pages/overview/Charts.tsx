@@ -51,9 +51,6 @@ const OVER_TIME: ReadonlyArray<Described> = [
   { name: "latencyP99", title: "Duration p99", says: "p99", as: "line", format: duration, colour: "--p-3" }
 ]
 
-/** The charts over time, of all charts. */
-export const overTime = (charts: DashboardCharts) => OVER_TIME.map(({ name }) => charts[name])
-
 const isMeasured = (name: ChartName) => name.startsWith("latency") || name === "successRate"
 
 interface ChartsProps {
@@ -68,61 +65,63 @@ interface ChartsProps {
 const HEIGHT = 132
 
 /** The charts of the dashboard: one crosshair over all of them, and a drag over any chooses the time of the page. */
-export const Charts = ({ buckets, charts, guessedCostUsd = 0, range, onZoom }: ChartsProps) => (
-  <div className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3 2xl:grid-cols-4">
-    {OVER_TIME.map(({ as, colour, format, name, says, title }) => {
-      const { data } = charts[name]
-      return (
-        <section key={name} aria-label={title} className="panel min-w-0 px-3 py-2" data-chart={name}>
-          <h3 className="font-medium text-soft">
-            {title}
-            {name === "cost" && guessedCostUsd > 0 ? (
-              <span className="font-normal text-muted"> ≈ {dollars(guessedCostUsd)} of it is a guess</span>
-            ) : null}
-          </h3>
-          {data.length === 0 ? (
-            <p className="flex items-center justify-center text-muted" style={{ height: HEIGHT + 26 }}>
-              No data in this time
-            </p>
-          ) : (
-            <Suspense fallback={<div className="skeleton my-1" style={{ height: HEIGHT + 18 }} />}>
-              <TimeChart
-                label={`${title}: ${summary(data, format)}`}
-                at={buckets}
-                bucketMs={range.bucketMs}
-                as={as}
-                isCount={format === whole}
-                format={format}
-                sync="overview"
-                height={HEIGHT}
-                onZoom={onZoom}
-                lines={[
-                  { title: says, colour, values: overBuckets(charts[name], buckets, isMeasured(name) ? null : 0) }
-                ]}
-              />
-            </Suspense>
-          )}
-        </section>
-      )
-    })}
-    <ByName
-      title="Errors"
-      name="errorClasses"
-      charts={charts}
-      none="No run of this time has failed"
-      colour="var(--c-bad)"
-      linkOf={(label) => runsLink(range, label === "UNKNOWN" ? "status:failed" : `errorCode:"${label}"`)}
-    />
-    <ByName
-      title="Runs by scenario"
-      name="perScenario"
-      charts={charts}
-      none="No run in this time"
-      colour="var(--c-accent)"
-      linkOf={(label) => (label === "unknown" ? undefined : runsLink(range, "", label))}
-    />
-  </div>
-)
+export default function Charts({ buckets, charts, guessedCostUsd = 0, range, onZoom }: ChartsProps) {
+  return (
+    <div className="grid gap-3 p-3 sm:grid-cols-2 xl:grid-cols-3 2xl:grid-cols-4">
+      {OVER_TIME.map(({ as, colour, format, name, says, title }) => {
+        const { data } = charts[name]
+        return (
+          <section key={name} aria-label={title} className="panel min-w-0 px-3 py-2" data-chart={name}>
+            <h3 className="font-medium text-soft">
+              {title}
+              {name === "cost" && guessedCostUsd > 0 ? (
+                <span className="font-normal text-muted"> ≈ {dollars(guessedCostUsd)} of it is a guess</span>
+              ) : null}
+            </h3>
+            {data.length === 0 ? (
+              <p className="flex items-center justify-center text-muted" style={{ height: HEIGHT + 26 }}>
+                No data in this time
+              </p>
+            ) : (
+              <Suspense fallback={<div className="skeleton my-1" style={{ height: HEIGHT + 18 }} />}>
+                <TimeChart
+                  label={`${title}: ${summary(data, format)}`}
+                  at={buckets}
+                  bucketMs={range.bucketMs}
+                  as={as}
+                  isCount={format === whole}
+                  format={format}
+                  sync="overview"
+                  height={HEIGHT}
+                  onZoom={onZoom}
+                  lines={[
+                    { title: says, colour, values: overBuckets(charts[name], buckets, isMeasured(name) ? null : 0) }
+                  ]}
+                />
+              </Suspense>
+            )}
+          </section>
+        )
+      })}
+      <ByName
+        title="Errors"
+        name="errorClasses"
+        charts={charts}
+        none="No run of this time has failed"
+        colour="var(--c-bad)"
+        linkOf={(label) => runsLink(range, label === "UNKNOWN" ? "status:failed" : `errorCode:"${label}"`)}
+      />
+      <ByName
+        title="Runs by scenario"
+        name="perScenario"
+        charts={charts}
+        none="No run in this time"
+        colour="var(--c-accent)"
+        linkOf={(label) => (label === "unknown" ? runsLink(range, "-has:scenario") : runsLink(range, "", label))}
+      />
+    </div>
+  )
+}
 
 const summary = (data: ReadonlyArray<number>, format: (value: number) => string) =>
   `${data.length} buckets with data, least ${format(Math.min(...data))}, most ${format(Math.max(...data))}`
@@ -133,7 +132,7 @@ interface ByNameProps {
   readonly charts: DashboardCharts
   readonly none: string
   readonly colour: string
-  readonly linkOf: (label: string) => string | undefined
+  readonly linkOf: (label: string) => string
 }
 
 const ByName = ({ charts, colour, linkOf, name, none, title }: ByNameProps) => {
@@ -150,17 +149,12 @@ const ByName = ({ charts, colour, linkOf, name, none, title }: ByNameProps) => {
         <ul className="mt-1 flex flex-col gap-1 overflow-auto" style={{ maxHeight: HEIGHT + 26 }}>
           {labels.map((label, at) => {
             const count = data[at] ?? 0
-            const link = linkOf(label)
             return (
               <li key={label} className="flex flex-col gap-0.5">
                 <span className="flex min-w-0 items-baseline justify-between gap-2 text-[12px]">
-                  {link === undefined ? (
-                    <span className="truncate">{label}</span>
-                  ) : (
-                    <TextLink href={link} className="min-w-0 truncate">
-                      {label}
-                    </TextLink>
-                  )}
+                  <TextLink href={linkOf(label)} className="min-w-0 truncate">
+                    {label}
+                  </TextLink>
                   <span className="num">{whole(count)}</span>
                 </span>
                 <span

@@ -1,8 +1,7 @@
 import type { DashboardKpis, DashboardOverview } from "@runplane/api"
 import { Link } from "wouter"
 import { CostText } from "../../ui/CostText.tsx"
-import { Spark } from "../../ui/charts/Spark.tsx"
-import { changeOf, overBuckets, pointsOf } from "../../view/charts/Series.ts"
+import { changeOf, pointsOf } from "../../view/charts/Series.ts"
 import { compact, duration, listedDollars, percent, points, whole } from "../../view/format/Format.ts"
 import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
 
@@ -14,8 +13,10 @@ interface Kpi {
   readonly say: (value: number) => string
   /** For money: the part of it that is a guess. */
   readonly guessed?: (kpis: DashboardKpis) => number | undefined
-  readonly trend: (overview: DashboardOverview) => ReadonlyArray<number>
-  readonly trendLabels?: (overview: DashboardOverview) => ReadonlyArray<string>
+  /** The name stands before the value. */
+  readonly isNameFirst?: boolean
+  /** Order of the list of its runs. */
+  readonly sort?: string
   /** Conditions of the runs that it counts. */
   readonly search: string
   readonly goodIs: "more" | "less" | "neither"
@@ -32,106 +33,101 @@ const positiveShare = (kpis: DashboardKpis) =>
 const KPIS: ReadonlyArray<Kpi> = [
   {
     id: "total",
-    title: "Runs",
+    title: "runs",
     hint: "Created in this time",
     value: ({ totalRuns }) => totalRuns,
     say: whole,
-    trend: ({ trends }) => trends.totalRuns,
     search: "",
     goodIs: "neither"
   },
   {
     id: "active",
-    title: "Active",
+    title: "active",
     hint: "Not ended yet",
     value: ({ activeRuns }) => activeRuns,
     say: whole,
-    trend: ({ trends }) => trends.activeRuns,
     search: "status:(queued,starting,binding_session,running,suspended)",
     goodIs: "neither"
   },
   {
     id: "positive",
-    title: "Positive outcome",
-    hint: "Share of the ended runs that completed and were not declined; the bars count these runs",
+    title: "positive",
+    hint: "Share of the ended runs that completed and were not declined",
     value: positiveShare,
     say: percent,
-    trend: ({ trends }) => trends.completedRuns.map((count, at) => count - (trends.declinedRuns[at] ?? 0)),
     search: "status:completed -outcome:negative",
     isShare: true,
     goodIs: "more"
   },
   {
     id: "declined",
-    title: "Declined",
+    title: "declined",
     hint: "Completed with a negative decision",
     value: ({ declinedRuns }) => declinedRuns,
     say: whole,
-    trend: ({ trends }) => trends.declinedRuns,
     search: "status:completed outcome:negative",
     goodIs: "neither"
   },
   {
     id: "failed",
-    title: "Failed",
+    title: "failed",
     hint: "Ended without a decision, with an error",
     value: ({ failedRuns }) => failedRuns,
     say: whole,
-    trend: ({ trends }) => trends.failedRuns,
     search: "status:failed",
     goodIs: "less"
   },
   {
     id: "suspended",
-    title: "Suspended",
+    title: "suspended",
     hint: "Waiting to be resumed",
     value: ({ suspendedRuns }) => suspendedRuns,
     say: whole,
-    trend: ({ trends }) => trends.suspendedRuns,
     search: "status:suspended",
     goodIs: "neither"
   },
   {
     id: "tokens",
-    title: "Tokens",
+    title: "tokens",
     hint: "Of all LLM calls of these runs",
     value: ({ totalTokens }) => totalTokens,
     say: compact,
-    trend: ({ trends }) => trends.tokens,
     search: "has:tokens",
+    sort: "tokens",
     goodIs: "neither"
   },
   {
     id: "cost",
-    title: "Cost",
+    title: "cost",
     hint: "Estimated by the prices of the models",
     value: ({ totalCostUsd, totalCostUsdExact = totalCostUsd }) => totalCostUsdExact,
     say: listedDollars,
     guessed: ({ guessedCostUsd }) => guessedCostUsd,
-    trend: ({ trends }) => trends.costUsd,
     search: "has:cost",
+    isNameFirst: true,
+    sort: "dearest",
     goodIs: "less"
   },
   {
     id: "p50",
-    title: "Duration p50",
+    title: "median time",
     hint: "Half of the completed runs took less",
     value: ({ p50DurationMs }) => p50DurationMs,
     say: duration,
-    trend: ({ charts }) => charts.latencyP50.data,
-    trendLabels: ({ charts }) => charts.latencyP50.labels,
     search: "status:completed",
+    isNameFirst: true,
+    sort: "slowest",
     goodIs: "less"
   },
   {
     id: "p95",
-    title: "Duration p95",
+    title: "95th percentile",
     hint: "One completed run of twenty took longer",
     value: ({ p95DurationMs }) => p95DurationMs,
     say: duration,
-    trend: ({ charts }) => charts.latencyP95.data,
-    trendLabels: ({ charts }) => charts.latencyP95.labels,
     search: "status:completed",
+    isNameFirst: true,
+    sort: "slowest",
     goodIs: "less"
   }
 ]
@@ -140,37 +136,33 @@ interface KpisProps {
   readonly overview: DashboardOverview
   readonly before: DashboardOverview | undefined
   readonly range: OverviewRange
-  readonly buckets: ReadonlyArray<number>
 }
 
-/** The key figures, each with its trend, the change against the time before, and a link to its runs. */
-export const Kpis = ({ before, buckets, range, overview }: KpisProps) => (
-  <ul className="grid grid-cols-2 gap-2 sm:grid-cols-3 md:grid-cols-5 2xl:grid-cols-10" aria-label="Key figures">
+/** The key figures as one line of text, each with its change against the time before, and a link to its runs. */
+export const Kpis = ({ before, overview, range }: KpisProps) => (
+  <ul className="flex flex-wrap gap-x-4 gap-y-1 px-1" aria-label="Key figures">
     {KPIS.map((kpi) => {
       const value = kpi.value(overview.kpis)
-      const labels = kpi.trendLabels?.(overview) ?? overview.trends.labels
       return (
         <li key={kpi.id} className="min-w-0">
           <Link
-            href={runsLink(range, kpi.search)}
+            href={runsLink(range, kpi.search, undefined, kpi.sort)}
             title={`${kpi.hint}. Open these runs`}
             data-kpi={kpi.id}
-            className="panel flex h-full flex-col gap-0.5 px-3 py-2 hover:border-line-strong"
+            className="inline-flex items-baseline gap-1 rounded whitespace-nowrap hover:underline"
           >
-            <span className="label truncate">{kpi.title}</span>
-            <span className="flex items-baseline justify-between gap-1">
-              <span className="num text-[19px] leading-6 font-semibold tracking-tight whitespace-nowrap" data-value>
-                {value === undefined ? (
-                  "–"
-                ) : kpi.guessed === undefined ? (
-                  kpi.say(value)
-                ) : (
-                  <CostText cost={{ costUsd: value, guessedCostUsd: kpi.guessed(overview.kpis) }} say={kpi.say} />
-                )}
-              </span>
-              <Change now={value} before={before === undefined ? undefined : kpi.value(before.kpis)} {...kpi} />
+            {kpi.isNameFirst === true ? <span className="text-soft">{kpi.title}</span> : null}
+            <span className="num font-semibold" data-value>
+              {value === undefined ? (
+                "–"
+              ) : kpi.guessed === undefined ? (
+                kpi.say(value)
+              ) : (
+                <CostText cost={{ costUsd: value, guessedCostUsd: kpi.guessed(overview.kpis) }} say={kpi.say} />
+              )}
             </span>
-            <Spark values={overBuckets({ labels, data: kpi.trend(overview) }, buckets, 0)} />
+            {kpi.isNameFirst === true ? null : <span className="text-soft">{kpi.title}</span>}
+            <Change now={value} before={before === undefined ? undefined : kpi.value(before.kpis)} {...kpi} />
           </Link>
         </li>
       )

@@ -1,12 +1,16 @@
 import type { CostsByModel } from "@runplane/api"
+import type { ReactNode } from "react"
 import { CostText } from "../../ui/CostText.tsx"
 import { ModelName } from "../../ui/GuessBanner.tsx"
-import { countColumn, Loaded, Panel, Table, type TableColumn } from "../../ui/kit.tsx"
+import { Loaded, Panel, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { compact, dollars, listedDollars, percent } from "../../view/format/Format.ts"
+import { compact, dollars, listedDollars, percent, whole } from "../../view/format/Format.ts"
 import { queryValue } from "../../view/query/QueryCompletion.ts"
-import type { OverviewRange } from "./OverviewQuery.ts"
+import { type OverviewRange, runsLink } from "./OverviewQuery.ts"
+
+/** Models of one answer. */
+const MAX_MODELS = 500
 
 interface ModelCostsProps {
   readonly isOpen: boolean
@@ -30,7 +34,8 @@ export default function ModelCosts({ isOpen, onOpen, range }: ModelCostsProps) {
   )
 }
 
-const Models = ({ range: { query, span } }: Pick<ModelCostsProps, "range">) => {
+const Models = ({ range }: Pick<ModelCostsProps, "range">) => {
+  const { query, span } = range
   const { environment } = query
   const costs = useRead(["model costs", query], (api) =>
     api.prices.models({
@@ -50,10 +55,16 @@ const Models = ({ range: { query, span } }: Pick<ModelCostsProps, "range">) => {
           <>
             <Table
               label="Cost by model"
-              columns={columnsOf(models.reduce((sum, { estimatedCostUsd }) => sum + estimatedCostUsd, 0))}
+              columns={columnsOf(
+                range,
+                models.reduce((sum, { estimatedCostUsd }) => sum + estimatedCostUsd, 0)
+              )}
               rows={models}
               keyOf={({ model, provider }) => JSON.stringify([model, provider])}
             />
+            {models.length < MAX_MODELS ? null : (
+              <p className="px-3 py-2 text-muted">The {MAX_MODELS} dearest models.</p>
+            )}
             {isPartial ? <p className="px-3 py-2 text-muted">Only the newest 200,000 calls are counted.</p> : null}
           </>
         )
@@ -62,32 +73,55 @@ const Models = ({ range: { query, span } }: Pick<ModelCostsProps, "range">) => {
   )
 }
 
-const columnsOf = (total: number): ReadonlyArray<TableColumn<CostsByModel["models"][number]>> => [
-  { title: "Model", className: "max-w-[340px]", cell: (row) => <ModelName {...row} /> },
-  countColumn("Calls", ({ calls }) => calls),
-  {
-    title: "Tokens",
-    align: "right",
-    from: "sm",
-    cell: ({ totalTokens }) => <span className="num">{compact(totalTokens)}</span>
-  },
-  {
-    title: "Mean of a call",
-    align: "right",
-    from: "lg",
-    cell: ({ calls, estimatedCostUsd }) => <span className="num">{dollars(estimatedCostUsd / calls)}</span>
-  },
-  {
-    title: "Share",
-    align: "right",
-    from: "md",
-    cell: ({ estimatedCostUsd }) => <span className="num">{total === 0 ? "–" : percent(estimatedCostUsd / total)}</span>
-  },
-  {
-    title: "Cost",
-    align: "right",
-    cell: ({ estimatedCostUsd: costUsd, guessedCostUsd }) => (
-      <CostText cost={{ costUsd, guessedCostUsd }} say={listedDollars} />
+type ModelRow = CostsByModel["models"][number]
+
+const columnsOf = (range: OverviewRange, total: number): ReadonlyArray<TableColumn<ModelRow>> => {
+  /** The runs that called the model, by `sort`; of a model that is not stated there is no search. */
+  const link = ({ model = "" }: ModelRow, text: ReactNode, sort?: string) =>
+    model === "" ? (
+      <span className="num">{text}</span>
+    ) : (
+      <TextLink href={runsLink(range, `model:${queryValue(model)}`, undefined, sort)} className="num whitespace-nowrap">
+        {text}
+      </TextLink>
     )
-  }
-]
+  return [
+    {
+      title: "Model",
+      className: "max-w-[340px]",
+      by: ({ model, provider }) => `${model ?? ""} ${provider ?? ""}`,
+      cell: (row) => link(row, <ModelName {...row} />)
+    },
+    { title: "Calls", align: "right", by: ({ calls }) => calls, cell: (row) => link(row, whole(row.calls)) },
+    {
+      title: "Tokens",
+      align: "right",
+      from: "sm",
+      by: ({ totalTokens }) => totalTokens,
+      cell: (row) => link(row, compact(row.totalTokens), "tokens")
+    },
+    {
+      title: "Mean of a call",
+      align: "right",
+      from: "lg",
+      by: ({ calls, estimatedCostUsd }) => estimatedCostUsd / calls,
+      cell: (row) => link(row, dollars(row.estimatedCostUsd / row.calls))
+    },
+    {
+      title: "Share",
+      align: "right",
+      from: "md",
+      by: ({ estimatedCostUsd }) => estimatedCostUsd,
+      cell: (row) => link(row, total === 0 ? "–" : percent(row.estimatedCostUsd / total), "dearest")
+    },
+    {
+      title: "Cost",
+      align: "right",
+      by: ({ estimatedCostUsd }) => estimatedCostUsd,
+      cell: (row) => {
+        const { estimatedCostUsd: costUsd, guessedCostUsd } = row
+        return link(row, <CostText cost={{ costUsd, guessedCostUsd }} say={listedDollars} />, "dearest")
+      }
+    }
+  ]
+}

@@ -1,20 +1,25 @@
-import type { DashboardCharts, DashboardKpis } from "@runplane/api"
+import type { DashboardCharts, DashboardKpis, DashboardOverview } from "@runplane/api"
 import { X } from "lucide-react"
 import { Suspense } from "react"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
-import { Loaded, Sheet } from "../../ui/kit.tsx"
+import { Loaded, Panel, Sheet } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
+import { Skeleton } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { bucketsOf, fromFirstData } from "../../view/charts/Series.ts"
+import { bucketsOf, fromFirstData, type TimeSpan } from "../../view/charts/Series.ts"
 import { dateTime } from "../../view/format/Format.ts"
 import { isMuchGuessed } from "../../view/format/Guesses.ts"
 import { OFTEN_MS } from "../../view/live/Polls.ts"
 import type { Scope } from "../../view/query/Scope.ts"
 import { Attention } from "./Attention.tsx"
-import { Charts, overTime } from "./Charts.tsx"
+import { Decided } from "./Decided.tsx"
 import { Kpis } from "./Kpis.tsx"
-import { overviewParams, rangeOf } from "./OverviewQuery.ts"
+import { type OverviewRange, overTime, overviewParams, rangeOf } from "./OverviewQuery.ts"
 import { Scenarios } from "./Scenarios.tsx"
+import { Trends } from "./Trends.tsx"
+import { useDecided } from "./useDecided.ts"
+
+const Charts = lazily(() => import("./Charts.tsx"))
 
 const GuessedCosts = lazily(() => import("./GuessedCosts.tsx"))
 
@@ -40,7 +45,7 @@ export default function OverviewPage() {
   useTitle("Overview")
   // The same key from minute to minute: what was read stays on the page when the next minute cannot be read.
   const overview = useRead(
-    ["overview", { ...state, models: false }],
+    ["overview", { ...state, models: false, charts: false }],
     (api) => api.dashboard.overview({ query: range.query }),
     {
       everyMs: OFTEN_MS
@@ -93,7 +98,8 @@ export default function OverviewPage() {
       <Loaded read={overview} what="The overview cannot be read" rows={8} height={64}>
         {(shown) => (
           <>
-            <Kpis overview={shown} before={before.data} range={range} buckets={buckets} />
+            <Attention overview={shown} range={range} />
+            <Kpis overview={shown} before={before.data} range={range} />
             {isMuchGuessed(costOf(shown.kpis), shown.kpis.guessedCostUsd) ? (
               <Suspense fallback={null}>
                 <GuessedCosts
@@ -103,21 +109,42 @@ export default function OverviewPage() {
                 />
               </Suspense>
             ) : null}
-            <div className="grid items-start gap-3 xl:grid-cols-3">
-              <Scenarios scenarios={shown.scenarios} range={range} />
-              <Attention overview={shown} range={range} />
-            </div>
+            <Bands
+              overview={shown}
+              range={range}
+              buckets={buckets}
+              onZoom={({ from, to }) => set({ from, to }, { push: true })}
+            />
+            <Scenarios overview={shown} range={range} />
             <Suspense fallback={null}>
               <ModelCosts isOpen={state.models} onOpen={(models) => set({ models })} range={range} />
             </Suspense>
             {hasFigures(shown.charts) ? (
-              <Charts
-                charts={shown.charts}
-                guessedCostUsd={shown.kpis.guessedCostUsd}
-                range={range}
-                buckets={buckets}
-                onZoom={({ from, to }) => set({ from, to }, { push: true })}
-              />
+              <Panel
+                title="All charts"
+                actions={
+                  <button
+                    type="button"
+                    className="btn"
+                    aria-expanded={state.charts}
+                    onClick={() => set({ charts: !state.charts })}
+                  >
+                    {state.charts ? "Hide" : "Show"}
+                  </button>
+                }
+              >
+                {state.charts ? (
+                  <Suspense fallback={<Skeleton rows={4} height={120} />}>
+                    <Charts
+                      charts={shown.charts}
+                      guessedCostUsd={shown.kpis.guessedCostUsd}
+                      range={range}
+                      buckets={buckets}
+                      onZoom={({ from, to }) => set({ from, to }, { push: true })}
+                    />
+                  </Suspense>
+                ) : null}
+              </Panel>
             ) : null}
           </>
         )}
@@ -126,8 +153,34 @@ export default function OverviewPage() {
   )
 }
 
+interface BandsProps {
+  readonly overview: DashboardOverview
+  readonly range: OverviewRange
+  readonly buckets: ReadonlyArray<number>
+  readonly onZoom: (span: TimeSpan) => void
+}
+
+/** What was decided, then money and time: both know the decided runs. */
+const Bands = ({ buckets, onZoom, overview: { charts, kpis }, range }: BandsProps) => {
+  const found = useDecided(range)
+  if (!hasFigures(charts)) return null
+  return (
+    <>
+      <Decided found={found} range={range} />
+      <Trends
+        charts={charts}
+        guessedCostUsd={kpis.guessedCostUsd}
+        range={range}
+        buckets={buckets}
+        found={found}
+        onZoom={onZoom}
+      />
+    </>
+  )
+}
+
 const costOf = ({ totalCostUsd, totalCostUsdExact = totalCostUsd }: DashboardKpis): number => totalCostUsdExact
 
-/** Thirteen empty charts say less than none. */
+/** Empty charts say less than none. */
 const hasFigures = (charts: DashboardCharts): boolean =>
   Object.values(charts).some(({ data }) => data.some((value) => value !== 0))

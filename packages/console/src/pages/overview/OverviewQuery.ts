@@ -1,4 +1,4 @@
-import type { DashboardQuery } from "@runplane/api"
+import type { DashboardCharts, DashboardQuery } from "@runplane/api"
 import { bucketMs, type TimeSpan } from "../../view/charts/Series.ts"
 import { scenarioSearch } from "../../view/gates/GateLinks.ts"
 import { queryValue } from "../../view/query/QueryCompletion.ts"
@@ -6,10 +6,17 @@ import { type Scope, scopeParams, spanMs } from "../../view/query/Scope.ts"
 import { flagParam, numberParam, type ValuesOf } from "../../view/query/UrlState.ts"
 
 /**
- * The state of the overview. `models`: with the cost by model. `from` and `to`, milliseconds, win over the window: a
+ * The state of the overview. `models`: with the cost by model; `charts`: with
+ * all charts. `from` and `to`, milliseconds, win over the window: a
  * drag over a chart sets them.
  */
-export const overviewParams = { ...scopeParams, from: numberParam(1), to: numberParam(1), models: flagParam }
+export const overviewParams = {
+  ...scopeParams,
+  from: numberParam(1),
+  to: numberParam(1),
+  models: flagParam,
+  charts: flagParam
+}
 export type OverviewState = ValuesOf<typeof overviewParams>
 
 /** The time range of the page, as query and as the charts draw it. */
@@ -61,6 +68,17 @@ export const searchOf = ({ query, span }: OverviewRange, search = "", scenario?:
   return parts.filter((part) => part !== "").join(" ")
 }
 
-/** The list of those runs. Archived ones are among the figures. */
-export const runsLink = (range: OverviewRange, search = "", scenario?: string): string =>
-  `/runs?${new URLSearchParams({ q: searchOf(range, search, scenario), archived: "true" }).toString()}`
+/** The list of those runs. Archived ones are among the figures. `sort`: the name of an order of the list. */
+export const runsLink = (range: OverviewRange, search = "", scenario?: string, sort?: string): string =>
+  `/runs?${new URLSearchParams({
+    q: searchOf(range, search, scenario),
+    archived: "true",
+    ...(sort !== undefined && { sort })
+  }).toString()}`
+
+/** The charts that are no series over time. */
+const BY_NAME: ReadonlySet<string> = new Set(["errorClasses", "perScenario"])
+
+/** The series over time, of all charts. */
+export const overTime = (charts: DashboardCharts) =>
+  Object.entries(charts).flatMap(([name, chart]) => (BY_NAME.has(name) ? [] : [chart]))

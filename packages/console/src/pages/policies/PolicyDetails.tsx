@@ -11,6 +11,7 @@ import { lazily } from "../../ui/lazily.ts"
 import { newestRuns } from "../../ui/search/useRunSearch.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, cut, NAME_LENGTH } from "../../view/format/Format.ts"
+import { REFUSALS_SEEN } from "../../view/policies/Refusals.ts"
 import { rulesInWords } from "../../view/policies/RegistryPolicy.ts"
 import { queryValue } from "../../view/query/QueryCompletion.ts"
 
@@ -135,7 +136,7 @@ export default function PolicyDetails({
                   {denied.data === undefined || denied.data.total === 0 ? null : (
                     <>
                       , <TextLink href={link(`${search} event:policy.denied`)}>{denied.data.total}</TextLink> of them
-                      with a denial
+                      with a refusal on record; {REFUSALS_SEEN}
                     </>
                   )}
                 </span>

@@ -5,6 +5,7 @@ import { useStore } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay, useMe } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
+import { countsRefusals, REFUSALS_SEEN } from "../../view/policies/Refusals.ts"
 import { defaultView, setDefaultView } from "../../view/runs/DefaultView.ts"
 import { isFiltered, type RunFilters, type SetRunFilters, sortOfText } from "./RunQuery.ts"
 
@@ -66,7 +67,7 @@ export const Views = ({ filters, set }: ViewsProps) => {
           <button
             type="button"
             aria-pressed={isOn(view)}
-            title={view.q}
+            title={countsRefusals(view.q) ? `${view.q}\n${REFUSALS_SEEN}` : view.q}
             className={chip(isOn(view))}
             onClick={() => set(stateOf(view))}
           >
@@ -111,6 +112,11 @@ export const Views = ({ filters, set }: ViewsProps) => {
         >
           <BookmarkPlus size={13} aria-hidden /> Save this view
         </button>
+      ) : null}
+      {countsRefusals(filters.q) ? (
+        <p role="note" className="w-full text-[12px] text-muted">
+          These are refusals on record; {REFUSALS_SEEN}.
+        </p>
       ) : null}
       {isSaving ? (
         <Suspense fallback={null}>

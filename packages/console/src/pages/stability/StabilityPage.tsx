@@ -8,7 +8,7 @@ import { Empty } from "../../ui/States.tsx"
 import { QueryBar } from "../../ui/search/QueryBar.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, duration, listedDollars } from "../../view/format/Format.ts"
-import { runsPage } from "../../view/gates/GateLinks.ts"
+import { runsPage, stabilityPage } from "../../view/gates/GateLinks.ts"
 import { GROUPINGS, type Grouping, groupRows, groupSearch, type StabilityRow } from "../../view/gates/Gates.ts"
 import { serviceNow } from "../../view/live/ServerClock.ts"
 import { textParam, wordParam } from "../../view/query/UrlState.ts"
@@ -18,7 +18,17 @@ const SINCE = { "30d": "Last 30 days", "7d": "Last 7 days", "90d": "Last 90 days
 
 const SINCE_NAMES = ["30d", "7d", "90d", "all"] as const
 
-const GROUPING_NAMES = ["day", "week", "model", "promptHash", "policyVersion", "template", "source", "variant"] as const
+const GROUPING_NAMES = [
+  "day",
+  "week",
+  "model",
+  "promptHash",
+  "policyVersion",
+  "template",
+  "source",
+  "variant",
+  "scenario"
+] as const
 
 const params = {
   q: textParam,
@@ -39,13 +49,20 @@ export default function StabilityPage() {
   useTitle("Stability")
   const { by, count, q, since } = state
   const from = startOf(since)
+  // Scenarios are not compared with each other: without a search each has a row of its own.
+  const isEach = q === ""
   const read = useRead(["stability", state, from], (api) =>
     // The answer of the previous search is shown until the next one, with its own grouping.
     Effect.map(
       api.decisions.stability({
-        query: { by, count, ...(q !== "" && { q }), ...(from !== undefined && { since: from }) }
+        query: {
+          by: isEach ? "scenario" : by,
+          count,
+          ...(q !== "" && { q }),
+          ...(from !== undefined && { since: from })
+        }
       }),
-      (found) => ({ found, by, q })
+      (found) => ({ found, by, q, isEach })
     )
   )
   return (
@@ -58,7 +75,7 @@ export default function StabilityPage() {
         <QueryBar
           resource="runs"
           label="Search for runs"
-          placeholder="All runs; scenarioRef:, tags:, policyVersion:"
+          placeholder="A scenario: scenario:, tags:, policyVersion:"
           value={q}
           onChange={(next) => set({ q: next }, { push: true })}
         />
@@ -84,6 +101,15 @@ export default function StabilityPage() {
             {found.isLimited ? <p className="text-muted">Of the latest 1,000 runs; more match.</p> : null}
             {found.n === 0 && (found.by ?? []).length === 0 ? (
               <Empty title="No run matches">Choose a longer time, or another search.</Empty>
+            ) : shown.isEach ? (
+              <Panel title="Scenarios" note="choose one for its outcomes and causes of flips">
+                <Table
+                  label="Stability by scenario"
+                  columns={columnsOf("", "scenario")}
+                  rows={groupRows(found, "scenario")}
+                  keyOf={({ value }) => value}
+                />
+              </Panel>
             ) : (
               <Figures found={found} shown={shown} set={(grouping) => set({ by: grouping })} />
             )}
@@ -137,9 +163,11 @@ const columnsOf = (q: string, by: Grouping): ReadonlyArray<TableColumn<Stability
   {
     title: GROUPINGS[by],
     className: "max-w-[300px] min-w-[92px]",
+    by: ({ value }) => value,
     cell: ({ value }) => {
       const search = groupSearch(q, by, value)
       const text = <UserText text={value === "" ? "none" : value} />
+      if (by === "scenario" && search !== undefined) return <TextLink href={stabilityPage(search)}>{text}</TextLink>
       return search === undefined ? text : <TextLink href={runsPage(search)}>{text}</TextLink>
     }
   },
@@ -148,12 +176,14 @@ const columnsOf = (q: string, by: Grouping): ReadonlyArray<TableColumn<Stability
     title: "Cost, p95",
     align: "right",
     from: "lg",
+    by: ({ cost }) => cost.p95,
     cell: ({ cost }) => <span className="num">{listedDollars(cost.p95)}</span>
   },
   {
     title: "Duration, p95",
     align: "right",
     from: "md",
+    by: ({ durationMs }) => durationMs.p95,
     cell: ({ durationMs }) => <span className="num whitespace-nowrap">{duration(durationMs.p95)}</span>
   }
 ]

@@ -27,6 +27,8 @@ interface TimeChartProps {
   readonly sync: string
   readonly onZoom: (span: TimeSpan) => void
   readonly height?: number
+  /** Times that are marked with a line, milliseconds. */
+  readonly marks?: ReadonlyArray<number>
   /** Without the values under the chart. */
   readonly isBare?: boolean
 }
@@ -65,6 +67,27 @@ const WHOLE_STEPS = [1, 2, 5]
 /** A drag of fewer pixels is a click. */
 const FEWEST_PIXELS = 4
 
+const NO_MARKS: ReadonlyArray<number> = []
+
+/** Draws a dashed line at each of these times. */
+const drawMarks = (chart: uPlot, marks: ReadonlyArray<number>) => {
+  const { ctx } = chart
+  const { height, left, top, width } = chart.bbox
+  ctx.save()
+  ctx.strokeStyle = token("--c-line-strong")
+  ctx.lineWidth = devicePixelRatio
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio])
+  for (const at of marks) {
+    const x = Math.round(chart.valToPos(at / 1_000, "x", true))
+    if (x < left || x > left + width) continue
+    ctx.beginPath()
+    ctx.moveTo(x, top)
+    ctx.lineTo(x, top + height)
+    ctx.stroke()
+  }
+  ctx.restore()
+}
+
 /** Series over time on a canvas: a crosshair that all charts of the page share, and a drag that chooses a time. */
 export default function TimeChart({
   as,
@@ -76,6 +99,7 @@ export default function TimeChart({
   isCount = false,
   label,
   lines,
+  marks = NO_MARKS,
   onZoom,
   sync
 }: TimeChartProps) {
@@ -87,8 +111,8 @@ export default function TimeChart({
   zoom.current = onZoom
   const style = JSON.stringify([lines.map(({ colour, title }) => [colour, title]), as, bucketMs, themeName, zone])
   const data: uPlot.AlignedData = [at.map((ms) => ms / 1_000), ...lines.map(({ values }) => [...values])]
-  const latest = useRef({ data, format, lines })
-  latest.current = { data, format, lines }
+  const latest = useRef({ data, format, lines, marks })
+  latest.current = { data, format, lines, marks }
 
   useEffect(() => {
     const node = container.current
@@ -152,6 +176,7 @@ export default function TimeChart({
           }))
         ],
         hooks: {
+          draw: [(chart) => drawMarks(chart, latest.current.marks)],
           setSelect: [
             (chart) => {
               const { left, width } = chart.select
@@ -177,7 +202,7 @@ export default function TimeChart({
     }
   }, [style, height, sync, as])
 
-  const drawn = JSON.stringify(data)
+  const drawn = JSON.stringify([data, marks])
   useEffect(() => {
     plot.current?.setData(latest.current.data)
   }, [drawn])

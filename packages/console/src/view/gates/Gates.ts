@@ -96,7 +96,8 @@ export const GROUPINGS = {
   policyVersion: "Policy",
   template: "Template",
   source: "Source",
-  variant: "Variant"
+  variant: "Variant",
+  scenario: "Scenario"
 } as const
 export type Grouping = keyof typeof GROUPINGS
 
@@ -136,6 +137,8 @@ const conditionOf = (grouping: Grouping, value: string): string | undefined => {
       return fieldOf("metadata.templateId", value)
     case "variant":
       return fieldOf("metadata.gate.variant", value)
+    case "scenario":
+      return fieldOf("scenario", value)
     case "model":
     case "source":
       return undefined

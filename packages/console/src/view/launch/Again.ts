@@ -1,7 +1,7 @@
-import { type CanonicalEvent, isJsonObject } from "@runplane/domain"
+import type { CanonicalEvent } from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { readableBytes } from "../format/Bytes.ts"
+import { sessionContext } from "../run/SessionContext.ts"
 
 const Metadata = Schema.Struct({
   sourceRef: Schema.optionalKey(Schema.String),
@@ -39,21 +39,16 @@ export const originOf = (metadata: Schema.JsonObject): Origin | undefined => {
 }
 
 /**
- * Inputs of a launch as far as the run's log has them: scenarios pass their inputs to the agents under the same names,
- * and the initiator sends that context in a signal. Inputs that it does not send are left out.
+ * Inputs of a launch as far as the run's log has them: the context of its session has them under the same names. Inputs
+ * that it does not have are left out.
  */
 export const inputsOf = (events: Iterable<CanonicalEvent>, names: ReadonlyArray<string>): Schema.JsonObject => {
-  for (const event of events) {
-    if (event.type !== "signal.emitted" || event.data.signalType !== "session.context") continue
-    const context = readableBytes(event.recorded.data)
-    if (context?.form !== "JSON" || !isJsonObject(context.value)) continue
-    const { value } = context
-    return Object.fromEntries(
-      names.flatMap((name) => {
-        const member = Object.hasOwn(value, name) ? value[name] : undefined
-        return member === undefined ? [] : [[name, member]]
-      })
-    )
-  }
-  return {}
+  const context = sessionContext(events)
+  if (context === undefined) return {}
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const member = Object.hasOwn(context, name) ? context[name] : undefined
+      return member === undefined ? [] : [[name, member]]
+    })
+  )
 }

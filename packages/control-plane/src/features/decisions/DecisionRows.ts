@@ -2,6 +2,9 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { activePolicy, type DecisionFacts, type Deliberation, decisionFacts, FACT_TYPES, RunId } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import { SCENARIO } from "../../event-log/runs/RunColumns.ts"
+import { sha256 } from "../../platform/Sha256.ts"
 import { type BacktestRun, BacktestRuns, groupsOf } from "../../queries/decisions/BacktestRuns.ts"
 
 /** Runs of one step: the latest ones, and those that have waited longest. */
@@ -18,6 +21,17 @@ interface DueRun {
   readonly id: string
   readonly events: number
 }
+
+const hexOf = (text: string): string => Hex.encode(sha256(new TextEncoder().encode(text)))
+
+/** The case of a run `r` with the subject `g.subject`: that of its gate, else its scenario with the subject. */
+const CASE_KEY = `CASE
+  WHEN r.metadata -> 'gate' ->> 'case' IS NOT NULL OR g.subject IS NOT NULL THEN left(encode(sha256(convert_to(concat_ws(E'\\n',
+    regexp_replace(coalesce(${SCENARIO}, ''), '@[^@/]*$', ''),
+    coalesce('gate ' || (r.metadata -> 'gate' ->> 'case'), g.subject)), 'UTF8')), 'hex'), 32) END`
+
+/** The decision as it is served, with its case as the last member. */
+const LISTED_WITH_CASE = "coalesce(left(g.listed, -1) || ',\"case\":\"' || c.key || '\"}', g.listed)"
 
 /** What a step has made. */
 export interface MadeRows {
@@ -56,23 +70,26 @@ export const makeDecisionRows = Effect.gen(function* () {
 
   const write = (made: ReadonlyArray<Evaluated>, events: ReadonlyMap<string, number>) => {
     const rows = JSON.stringify(
-      made.map(({ ballots, dissenters, listed, options, runId }) => ({
+      made.map(({ ballots, dissenters, listed, options, runId, subject }) => ({
         ...{ run_id: runId, seq: listed.asOfSeq, events: events.get(runId) ?? 0, verdict: listed.verdict },
-        ...{ listed: JSON.stringify(listed), options, ballots, dissenters }
+        ...{ listed: JSON.stringify(listed), options, ballots, dissenters },
+        ...{ subject: subject === undefined ? null : hexOf(subject) }
       }))
     )
     return Effect.gen(function* () {
       yield* sql`
-        INSERT INTO run_decisions AS known (run_id, seq, events, read_at, verdict, listed, options, ballots, dissenters)
-        SELECT r.id, g.seq, g.events, now(), g.verdict, g.listed::json, fold_text(g.options), g.ballots, g.dissenters
+        INSERT INTO run_decisions AS known
+          (run_id, seq, events, read_at, verdict, listed, options, ballots, dissenters, case_key)
+        SELECT r.id, g.seq, g.events, now(), g.verdict, ${sql.literal(LISTED_WITH_CASE)}::json, fold_text(g.options),
+               g.ballots, g.dissenters, c.key
         FROM json_to_recordset(${rows}::json) AS g (run_id uuid, seq bigint, events integer, verdict text, listed text,
-                                                    options text, ballots text[], dissenters text[])
-        JOIN runs r ON r.id = g.run_id
+                                                    options text, ballots text[], dissenters text[], subject text)
+        JOIN runs r ON r.id = g.run_id CROSS JOIN LATERAL (SELECT ${sql.literal(CASE_KEY)} AS key) AS c
         ORDER BY r.id FOR KEY SHARE OF r
         ON CONFLICT (run_id) DO UPDATE
         SET seq = excluded.seq, events = excluded.events, read_at = excluded.read_at, verdict = excluded.verdict,
             listed = excluded.listed, options = excluded.options, ballots = excluded.ballots,
-            dissenters = excluded.dissenters
+            dissenters = excluded.dissenters, case_key = excluded.case_key
         WHERE known.seq <= excluded.seq`
       yield* sql`
         DELETE FROM run_decision_changes c USING json_to_recordset(${rows}::json) AS g (run_id uuid, seq bigint)

@@ -26,6 +26,14 @@ export const decisionSearchFields: SearchFields = {
       })
     },
     {
+      field: decisionOfRun.case,
+      column: (sql) => ({
+        type: "text",
+        where: (test) => sql`r.id IN (SELECT d.run_id FROM run_decisions d WHERE ${test(sql`d.case_key`)})`,
+        has: (value) => sql`${value} IS NOT NULL`
+      })
+    },
+    {
       field: decisionOfRun.proposal,
       column: (sql) => ({
         type: "part",

@@ -73,7 +73,7 @@ export class Dashboard extends Context.Service<
           runtimeHealth: runtime,
           charts: chartsOf(rows),
           trends: trendsOf(rows),
-          scenarios: scenariosOf(rows)
+          ...scenariosOf(rows)
         }
       })
       // Many screens request the same overview at a time; an error of one caller does not reach the others.

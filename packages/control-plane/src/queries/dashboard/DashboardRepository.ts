@@ -15,7 +15,13 @@ import type { DashboardWindow } from "./WindowParts.ts"
 /** Limits of the lists of an overview. */
 const RECENT_RUNS = 10
 const TOP_ERRORS = 10
-const TOP_SCENARIOS = 10
+/** Scenarios with the most runs, and as many with the highest cost; the others are one row. */
+const LISTED_SCENARIOS = 50
+/** The columns of the sums. */
+const SUMMED = [
+  ...["runs", "waiting", "running", "suspended", "completed", "failed", "cancelled", "declined", "tokens", "cost"],
+  ...["guessed", "took", "timed"]
+]
 /** Participants of one response, those with the most runs. */
 const MAX_AGENTS = 10_000
 
@@ -63,13 +69,16 @@ export interface OverviewRows {
   readonly signals: ReadonlyArray<CountAt>
   readonly decisions: ReadonlyArray<CountAt>
   readonly errors: ReadonlyArray<CountOf>
+  /** The most frequent ones first. */
   readonly scenarios: ReadonlyArray<ScenarioRuns>
+  /** The sums of all scenarios that `scenarios` lacks, their number as the label; undefined without any. */
+  readonly otherScenarios: ScenarioRuns | undefined
   readonly recent: ReadonlyArray<RecentRun>
 }
 
 /** A row of a chart. */
 interface RunPart extends CreatedRuns {
-  readonly chart: "created" | "error" | "scenario"
+  readonly chart: "created" | "error" | "scenario" | "others"
   readonly label: string
 }
 
@@ -131,15 +140,25 @@ export class DashboardRepository extends Context.Service<
         sum(cancelled)::int AS cancelled, sum(declined)::int AS declined, sum(tokens)::float8 AS tokens,
         sum(cost)::float8 AS cost, sum(guessed)::float8 AS guessed, sum(took)::float8 / 1000 AS duration, sum(timed)::int AS timed`
 
+      const scenarioSums = sql.literal(SUMMED.map((column) => `sum(${column}) AS ${column}`).join(", "))
+      const isListed = sql`(by_runs <= ${LISTED_SCENARIOS} OR by_cost <= ${LISTED_SCENARIOS})`
+
       const created = (window: DashboardWindow, filter: RunFilter) => sql<RunPart>`
-        WITH ${pending}, ${parts("created", window, filter)}
+        WITH ${pending}, ${parts("created", window, filter)},
+        scenario_sums AS MATERIALIZED (
+          SELECT ranked.*, row_number() OVER (ORDER BY runs DESC, label) AS by_runs,
+                 row_number() OVER (ORDER BY cost DESC, label) AS by_cost
+          FROM (SELECT coalesce(scenario, source_ref, scenario_ref, 'unknown') AS label, ${scenarioSums}
+                FROM parts GROUP BY 1 HAVING sum(runs) > 0) AS ranked)
         (SELECT 'created' AS chart, '' AS label, at, ${sums} FROM parts GROUP BY at HAVING sum(runs) > 0 ORDER BY at)
         UNION ALL
         (SELECT 'error', error_code, NULL, ${sums} FROM parts WHERE error_code IS NOT NULL
          GROUP BY error_code HAVING sum(runs) > 0 ORDER BY sum(runs) DESC, error_code LIMIT ${TOP_ERRORS})
         UNION ALL
-        (SELECT 'scenario', coalesce(scenario, source_ref, scenario_ref, 'unknown') AS label, NULL, ${sums} FROM parts
-         GROUP BY 2 HAVING sum(runs) > 0 ORDER BY sum(runs) DESC, 2 LIMIT ${TOP_SCENARIOS})`
+        (SELECT 'scenario', label, NULL, ${sums} FROM scenario_sums WHERE ${isListed}
+         GROUP BY label ORDER BY sum(runs) DESC, label)
+        UNION ALL
+        (SELECT 'others', count(*)::text, NULL, ${sums} FROM scenario_sums WHERE NOT ${isListed} HAVING count(*) > 0)`
 
       const throughput = (window: DashboardWindow, filter: RunFilter) => sql<CountAt>`
         WITH ${pending}, ${parts("ended", window, filter)}
@@ -200,6 +219,7 @@ export class DashboardRepository extends Context.Service<
           decisions: marked.flatMap(({ at, decisions, outcome }) => (decisions > 0 ? [{ at, count: outcome }] : [])),
           errors: runs.flatMap(({ chart, label, runs: count }) => (chart === "error" ? [{ label, count }] : [])),
           scenarios: runs.filter(({ chart }) => chart === "scenario"),
+          otherScenarios: runs.find(({ chart }) => chart === "others"),
           recent: yield* recent(filter)
         }
         return rows

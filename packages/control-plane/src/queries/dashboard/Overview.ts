@@ -1,6 +1,13 @@
-import type { Chart, DashboardCharts, DashboardKpis, DashboardTrends, ScenarioFigures } from "@runplane/api"
+import type {
+  Chart,
+  DashboardCharts,
+  DashboardKpis,
+  DashboardOverview,
+  DashboardTrends,
+  ScenarioFigures
+} from "@runplane/api"
 import { nanoUsd, sumUsd } from "@runplane/domain"
-import type { CountAt, CountOf, CreatedRuns, OverviewRows } from "./DashboardRepository.ts"
+import type { CountAt, CountOf, CreatedRuns, OverviewRows, ScenarioRuns } from "./DashboardRepository.ts"
 import type { Latency } from "./RunDurations.ts"
 
 const sumOf = <A>(rows: ReadonlyArray<A>, value: (row: A) => number): number =>
@@ -56,20 +63,31 @@ export const trendsOf = ({ created }: OverviewRows): DashboardTrends => ({
   guessedCostUsd: created.map(({ guessed }) => guessed)
 })
 
-/** The results of the runs of each scenario of `perScenario`. */
-export const scenariosOf = ({ scenarios }: OverviewRows): ReadonlyArray<ScenarioFigures> =>
-  scenarios.map((row) => ({
-    scenario: row.label,
-    runs: row.runs,
-    activeRuns: row.waiting + row.running + row.suspended,
-    completedRuns: row.completed,
-    failedRuns: row.failed,
-    declinedRuns: row.declined,
-    tokens: row.tokens,
-    costUsd: row.cost,
-    ...(row.guessed > 0 && { guessedCostUsd: row.guessed }),
-    avgDurationMs: row.timed === 0 ? null : Math.round(row.duration / row.timed)
-  }))
+const figuresOf = (row: ScenarioRuns): Omit<ScenarioFigures, "scenario"> => ({
+  runs: row.runs,
+  activeRuns: row.waiting + row.running + row.suspended,
+  completedRuns: row.completed,
+  failedRuns: row.failed,
+  declinedRuns: row.declined,
+  tokens: row.tokens,
+  costUsd: row.cost,
+  ...(row.guessed > 0 && { guessedCostUsd: row.guessed }),
+  avgDurationMs: row.timed === 0 ? null : Math.round(row.duration / row.timed)
+})
+
+/** The results of the runs of each scenario, and of all others together. */
+export const scenariosOf = ({
+  otherScenarios,
+  scenarios
+}: OverviewRows): Pick<DashboardOverview, "otherScenarios" | "scenarios"> => ({
+  scenarios: scenarios.map((row) => ({ scenario: row.label, ...figuresOf(row) })),
+  ...(otherScenarios !== undefined && {
+    otherScenarios: { count: Number(otherScenarios.label), ...figuresOf(otherScenarios) }
+  })
+})
+
+/** Scenarios of the chart, the most frequent ones. */
+const CHARTED_SCENARIOS = 10
 
 /** The thirteen charts (docs/reference/search.md#dashboard-figures). Empty buckets are omitted. */
 export const chartsOf = (rows: OverviewRows): DashboardCharts => {
@@ -90,7 +108,7 @@ export const chartsOf = (rows: OverviewRows): DashboardCharts => {
     cost: ofCreated((row) => row.cost),
     successRate: ofCreated((row) => (ended(row) === 0 ? 0 : (row.completed / ended(row)) * 100)),
     decisionOutcome: overTime(rows.decisions, count),
-    perScenario: byLabel(rows.scenarios.map(({ label, runs }) => ({ label, count: runs })))
+    perScenario: byLabel(rows.scenarios.slice(0, CHARTED_SCENARIOS).map(({ label, runs }) => ({ label, count: runs })))
   }
 }
 

@@ -28,7 +28,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { DURATION } from "../../event-log/runs/RunColumns.ts"
+import { DURATION, SCENARIO } from "../../event-log/runs/RunColumns.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
 import { RunMeaning } from "../runs/RunSearch.ts"
@@ -53,6 +53,7 @@ const PROPERTIES: Readonly<Record<Exclude<StabilityGroup, "model">, string>> = {
   source: "coalesce(r.metadata ->> 'source', r.source_kind)",
   policyVersion: "r.policy_version",
   variant: "r.metadata -> 'gate' ->> 'variant'",
+  scenario: SCENARIO,
   day: "to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
   week: "to_char(date_trunc('week', r.created_at AT TIME ZONE 'UTC'), 'YYYY-MM-DD')"
 }

@@ -20,6 +20,7 @@ export const MarkReportsHttp = HttpApiBuilder.group(
       list: ({ query }) =>
         Effect.map(search.list(query), jsonPages).pipe(orSearchRefused(markQueryFields), orUnavailable),
       agreement: ({ query }) => agreement.report(query).pipe(orSearchRefused(runQueryFields), orUnavailable),
+      records: ({ query }) => records.records(query).pipe(orSearchRefused(runQueryFields), orUnavailable),
       record: ({ params, query }) =>
         records.record(params.participantId, query).pipe(orSearchRefused(runQueryFields), orUnavailable)
     })

@@ -6,6 +6,7 @@ import { EventLog } from "../../../src/event-log/EventLog.ts"
 import { addRule, alertsOf, record, runningRun, spends } from "../../support/AlertRules.ts"
 import { AT, COST, commits, decided, LEAD, opened, RISK, recorded, said, votes } from "../../support/Committee.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
+import { createRun } from "../../support/Runs.ts"
 
 const listed = Effect.fnUntraced(function* (q: string, more = "") {
   const answer = yield* call("GET", `/runs?limit=200&q=${encodeURIComponent(q)}${more}`)
@@ -31,7 +32,9 @@ layer(layerTestService(), { excludeTestServices: true })("decisions in lists of 
       assert.strictEqual(after.text, before.text)
       const decision = yield* decisionOf(runId)
       const { body: run } = yield* call("GET", `/runs/${runId}`)
+      assert.match(decision.case, /^[0-9a-f]{32}$/)
       assert.deepStrictEqual(decision, {
+        case: decision.case,
         ...{ verdict: "for", word: "Approved", action: "decision.selected", question: "go <b>now</b>" },
         ...{ counts: "2 for, 1 against, 3 of 3 voted", heads: { for: 2, against: 1, abstained: 0, none: 0 } },
         seats: [
@@ -73,6 +76,33 @@ layer(layerTestService(), { excludeTestServices: true })("decisions in lists of 
       for (const runId of [wide, narrow]) {
         assert.isBelow(JSON.stringify(yield* decisionOf(runId)).length, 8_000)
       }
+    })
+  )
+
+  it.effect("have the same case for the same question of a scenario, whatever its version, and are found by it", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const runOf = Effect.fnUntraced(function* (scenarioRef: string, option: string, metadata = {}) {
+        const runId = yield* createRun({ scenarioRef, metadata })
+        const proposal = said("proposal.created", "Proposal", LEAD, { proposalId: runId, option, rationale: "now" })
+        yield* log.record({ runId, events: [...opened.slice(0, 2), proposal] })
+        yield* awaitVerdict(runId, "open")
+        return runId
+      })
+      const gate = { gate: { case: "lagging" } }
+      const first = yield* runOf("loans/fast@1.0.0", "grant")
+      const again = yield* runOf("loans/fast@2.0.0", "grant")
+      const others = [yield* runOf("loans/fast@1.0.0", "refuse"), yield* runOf("loans/slow@1.0.0", "grant")]
+      const gated = [yield* runOf("loans/fast@1.0.0", "a", gate), yield* runOf("loans/fast@1.0.0", "b", gate)]
+      const cases = yield* Effect.forEach([first, again, ...others, ...gated], (runId) =>
+        Effect.map(decisionOf(runId), (decision) => decision.case)
+      )
+      const [one, same, other, slow, ofGate, sameGate] = cases
+      assert.strictEqual(same, one)
+      assert.strictEqual(sameGate, ofGate)
+      assert.strictEqual(new Set([one, other, slow, ofGate]).size, 4)
+      assert.sameMembers(yield* listed(`case:${one}`), [first, again])
+      assert.sameMembers(yield* listed(`case:(${one},${ofGate}) has:case`), [first, again, ...gated])
     })
   )
 

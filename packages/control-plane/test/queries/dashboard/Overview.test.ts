@@ -20,6 +20,7 @@ const costing = (costs: ReadonlyArray<number>, guesses: ReadonlyArray<number> = 
   decisions: [],
   errors: [],
   scenarios: [],
+  otherScenarios: undefined,
   recent: []
 })
 

@@ -87,7 +87,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /stability", (it) 
     })
   )
 
-  it.effect("lists days and weeks in their order, and the variants of a gate", () =>
+  it.effect("lists days and weeks in their order, the variants of a gate, and scenarios", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const created = ["2026-07-05T23:59:59Z", "2026-07-06T00:00:00Z", "2026-07-08T12:00:00Z", "2026-07-08T13:00:00Z"]
@@ -95,7 +95,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /stability", (it) 
         const runId = yield* recordedAs("completed", ...yes)
         const metadata = { gate: { case: "one", variant: `model=m${Math.min(at, 1)}` } }
         yield* sql`UPDATE runs SET tags = '{timed}', created_at = ${time}::timestamptz,
-          metadata = ${JSON.stringify(metadata)}::jsonb WHERE id = ${runId}::uuid`
+          scenario_ref = ${`loans/fast@${Math.min(at, 1)}`}, metadata = ${JSON.stringify(metadata)}::jsonb WHERE id = ${runId}::uuid`
       }
       const groups = Effect.fnUntraced(function* (by: string) {
         const answer = yield* stability(`q=tags:timed&by=${by}`)
@@ -113,6 +113,10 @@ layer(layerTestService(), { excludeTestServices: true })("GET /stability", (it) 
       assert.deepStrictEqual(yield* groups("variant"), [
         ["model=m1", 3],
         ["model=m0", 1]
+      ])
+      assert.deepStrictEqual(yield* groups("scenario"), [
+        ["loans/fast@1", 3],
+        ["loans/fast@0", 1]
       ])
     })
   )

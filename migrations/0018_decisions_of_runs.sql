@@ -37,6 +37,7 @@ CREATE TABLE run_decision_changes (
   due_at timestamptz NOT NULL
 );
 CREATE INDEX run_decision_changes_due ON run_decision_changes (due_at);
+CREATE INDEX run_decision_changes_seq ON run_decision_changes (seq);
 
 -- How far the log has been followed: from its beginning, so the runs of earlier releases get their rows.
 CREATE TABLE run_decision_cursor (seq bigint NOT NULL);

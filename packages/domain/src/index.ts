@@ -11,6 +11,7 @@ export { ALERTMANAGER_RESEND_MS } from "./alerts/formats/Alertmanager.ts"
 export { amountText } from "./alerts/formats/AlertText.ts"
 export * from "./alerts/Keys.ts"
 export * from "./alerts/Levels.ts"
+export type { Measure, MeasureSentence, MeasureUnit } from "./alerts/Measure.ts"
 export * from "./alerts/Measures.ts"
 export * from "./alerts/NoticeTimes.ts"
 export * from "./alerts/Periods.ts"
@@ -47,6 +48,7 @@ export {
   ringPicture,
   type SeatShape
 } from "./card/Picture.ts"
+export { refusalWords } from "./card/RefusalWords.ts"
 export { CardSeat, inOrder, SeatVote } from "./card/Seats.ts"
 export { type CardRule, type Sums, sumsOf, type Tick, tickOf } from "./card/Ticks.ts"
 export {
@@ -262,6 +264,7 @@ export * from "./receipts/ReceiptReport.ts"
 export { receiptText } from "./receipts/ReceiptText.ts"
 export * from "./receipts/StoredReceipt.ts"
 export * from "./redaction/Redaction.ts"
+export { committedWords } from "./run/ActionWords.ts"
 export { type DenialDetails, denialsIn, readDenialDetails } from "./run/BoundDenials.ts"
 export { DenialReason } from "./run/Denials.ts"
 export { denialText } from "./run/DenialText.ts"

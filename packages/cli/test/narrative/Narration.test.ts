@@ -137,7 +137,7 @@ describe("the narrative of a run", () => {
     [
       "decision.finalized",
       message("lead", "Commitment", { action: "decision.selected", outcome_positive: true, reason: "3 of 3" }),
-      "lead commits decision.selected (positive): 3 of 3"
+      "lead commits an approval: 3 of 3"
     ],
     ["run.failed", { error: "time is up" }, "run fails: time is up"],
     ["run.cancelled", { reason: "no longer needed" }, "run is cancelled: no longer needed"],

@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { SERVICE_URL } from "./Base.ts"
-import { sawAnswer } from "./Connection.ts"
+import { beginCall, sawAnswer } from "./Connection.ts"
 import { Accept, layerHttp, RequestId } from "./Http.ts"
 import { CallFailed, problemOf, UNREACHABLE } from "./Problem.ts"
 import { refuse } from "./Session.ts"
@@ -21,28 +21,38 @@ export const failureOf = (cause: Cause.Cause<unknown>, requestId = ""): CallFail
   return new CallFailed(problem)
 }
 
+/** What of a call the connection light shows. */
+export interface CallWatch {
+  readonly begin: () => () => void
+  readonly saw: (answered: boolean) => void
+}
+
+const OF_CONTROL_PLANE: CallWatch = { begin: beginCall, saw: sawAnswer }
+
 /**
  * Runs a call under an id of its own; whatever goes wrong is a `CallFailed`. A cancelled call rejects like any other of
- * `fetch`. `saw` receives whether the service answered.
+ * `fetch`. `watch` receives when it begins and whether the service answered.
  */
 export const settle = async <A, R>(
   services: ManagedRuntime.ManagedRuntime<R, never>,
   effect: Effect.Effect<A, unknown, R>,
   signal: AbortSignal | undefined,
-  saw = sawAnswer
+  watch: CallWatch = OF_CONTROL_PLANE
 ): Promise<A> => {
   const id = crypto.randomUUID()
+  const ended = watch.begin()
   const exit = await services.runPromiseExit(
     Effect.provideService(effect, RequestId, id),
     signal === undefined ? {} : { signal }
   )
+  ended()
   if (Exit.isSuccess(exit)) {
-    saw(true)
+    watch.saw(true)
     return exit.value
   }
   if (Cause.hasInterruptsOnly(exit.cause)) throw new DOMException("the call was cancelled", "AbortError")
   const failure = failureOf(exit.cause, id)
-  saw(failure.problem.code !== UNREACHABLE)
+  watch.saw(failure.problem.code !== UNREACHABLE)
   throw failure
 }
 

@@ -4,7 +4,9 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { HttpClientError, TransportError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
+import { sawTime } from "../view/live/ServerClock.ts"
 import { session } from "./Session.ts"
 
 /** The id that a call goes out with, so that what it fails with can be found in the log of the service. */
@@ -22,19 +24,32 @@ const inTime = <A, R>(answer: Effect.Effect<A, HttpClientError, R>, request: Htt
     orElse: () => Effect.fail(new HttpClientError({ reason: new TransportError({ request }) }))
   })
 
+/** Compares the clock of this computer with the control plane's in each answer. */
+const timed = <E, R>(answer: Effect.Effect<HttpClientResponse, E, R>) =>
+  Effect.suspend(() => {
+    const begunAt = Date.now()
+    return Effect.tap(answer, ({ headers }) =>
+      Effect.sync(() => sawTime({ date: headers["date"] ?? "", begunAt, endedAt: Date.now() }))
+    )
+  })
+
 /** `fetch`, with the id of the call and the key of the session as the services take them. */
 export const layerHttp = (keyHeader: "authorization" | "x-api-key") =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.map(HttpClient.HttpClient, (client) =>
-      HttpClient.mapRequestEffect(HttpClient.transform(client, inTime), (request) =>
-        Effect.map(Effect.all([RequestId, Accept]), ([id, accept]) => {
-          const { key } = session.get()
-          const formed = accept === "" ? request : HttpClientRequest.setHeader(request, "accept", accept)
-          const named = id === "" ? formed : HttpClientRequest.setHeader(formed, "x-request-id", id)
-          if (key === undefined) return named
-          return HttpClientRequest.setHeader(named, keyHeader, keyHeader === "authorization" ? `Bearer ${key}` : key)
-        })
+      HttpClient.mapRequestEffect(
+        HttpClient.transform(client, (answer, request) =>
+          keyHeader === "authorization" ? timed(inTime(answer, request)) : inTime(answer, request)
+        ),
+        (request) =>
+          Effect.map(Effect.all([RequestId, Accept]), ([id, accept]) => {
+            const { key } = session.get()
+            const formed = accept === "" ? request : HttpClientRequest.setHeader(request, "accept", accept)
+            const named = id === "" ? formed : HttpClientRequest.setHeader(formed, "x-request-id", id)
+            if (key === undefined) return named
+            return HttpClientRequest.setHeader(named, keyHeader, keyHeader === "authorization" ? `Bearer ${key}` : key)
+          })
       )
     )
   ).pipe(Layer.provide(FetchHttpClient.layer))

@@ -1,9 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query"
-import { type Connection, connection } from "../client/Connection.ts"
+import { useEffect } from "react"
+import { type Connection, connection, sawDatabase } from "../client/Connection.ts"
 import { isRefusal, problemOf } from "../client/Problem.ts"
-import { useNow, useStore } from "../ui/hooks.ts"
-import { useRead } from "../ui/useRead.ts"
-import { counted, relativeTime, whole } from "../view/format/Format.ts"
+import { useOwnNow, useStore } from "../ui/hooks.ts"
+import { useReady } from "../ui/useReady.ts"
+import { counted, duration, relativeTime, whole } from "../view/format/Format.ts"
 import { oldestOf, type PolledRead } from "../view/live/Freshness.ts"
 
 /** What the light shows: the connection, and whether the page could refresh its data. */
@@ -15,7 +16,7 @@ interface Words {
   readonly title: string
 }
 
-const words = (now: Light, age: string): Words => {
+const words = (now: Light, age: string, at: number): Words => {
   switch (now.state) {
     case "live":
       return {
@@ -49,6 +50,18 @@ const words = (now: Light, age: string): Words => {
         tone: "bg-warn",
         title: "The page could not refresh all of its data; it retries"
       }
+    case "waiting":
+      return {
+        word: `No answer for ${duration(Math.floor((at - now.since) / 1_000) * 1_000)}`,
+        tone: "bg-warn",
+        title: "A request has no answer yet, so the page cannot know whether its data are current"
+      }
+    case "no-database":
+      return {
+        word: "No database",
+        tone: "bg-warn",
+        title: "The service answers, and its database does not: the page shows what was read before"
+      }
     case "failed":
       return { word: "Not followed", tone: "bg-bad", title: "The service refused the stream of this page" }
     case "unreachable":
@@ -58,16 +71,12 @@ const words = (now: Light, age: string): Words => {
 
 const isGreen = ({ state }: Light) => state === "live" || state === "complete" || state === "polling"
 
-/** Without a faster poll of its own, a page checks this often that the service answers. Milliseconds. */
-const CHECK_MS = 15_000
-const CHECK_KEY = "health"
-
-/** What the page reads now, without the check of this light. */
+/** What the page reads now. */
 const useReads = (): ReadonlyArray<PolledRead> =>
   useQueryClient()
     .getQueryCache()
     .getAll()
-    .filter((query) => query.isActive() && query.queryKey[0] !== CHECK_KEY)
+    .filter((query) => query.isActive())
     .map((query) => {
       const { observers, state } = query
       const error = state.error ?? state.fetchFailureReason
@@ -86,17 +95,17 @@ const useReads = (): ReadonlyArray<PolledRead> =>
 /** The state of the connection. Screen readers announce changes of the state, not every event. */
 export default function ConnectionLight() {
   const connected = useStore(connection)
-  const now = useNow(1_000)
+  const now = useOwnNow(1_000)
   const reads = useReads()
-  const isPolled = reads.some(({ everyMs = Number.POSITIVE_INFINITY }) => everyMs <= CHECK_MS)
-  useRead([CHECK_KEY], (api) => api.health.healthz(), {
-    everyMs: CHECK_MS,
-    enabled: !isPolled && (connected.state === "polling" || connected.state === "unreachable")
-  })
+  const ready = useReady()
+  const database = ready.data?.checks.database
+  useEffect(() => {
+    if (database !== undefined) sawDatabase(database === "ok")
+  }, [database])
   const oldest = oldestOf(reads, now)
   const light: Light = isGreen(connected) && oldest !== undefined ? { state: "old" } : connected
   const since = light.state === "reconnecting" ? light.since : (oldest ?? 0)
-  const { title, tone, word } = words(light, since === 0 ? "" : ` · as of ${relativeTime(since, now)}`)
+  const { title, tone, word } = words(light, since === 0 ? "" : ` · as of ${relativeTime(since, now)}`, now)
   return (
     <span
       title={title}

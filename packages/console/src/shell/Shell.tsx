@@ -11,6 +11,7 @@ import type { NavItem } from "./NavItem.ts"
 import { nextTheme } from "./Theme.ts"
 
 const ConnectionLight = lazily(() => import("./ConnectionLight.tsx"))
+const Notices = lazily(() => import("./Notices.tsx"))
 const ScopeFields = lazily(() => import("./ScopeFields.tsx"))
 const SidebarFoot = lazily(() => import("./SidebarFoot.tsx"))
 const NavIcon = lazily(() => import("./NavIcon.tsx"))
@@ -87,8 +88,11 @@ export const Shell = ({
           onGo={() => setMenuOpen(false)}
         />
       </Overlay>
-      <main id="content" tabIndex={-1} className="min-h-0 min-w-0 flex-1 outline-none">
-        {children}
+      <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none">
+        <Suspense fallback={null}>
+          <Notices />
+        </Suspense>
+        <div className="min-h-0 flex-1">{children}</div>
       </main>
       <Overlay open={isHelpOpen} onClose={() => setHelpOpen(false)} title="Keys">
         <Suspense fallback={null}>

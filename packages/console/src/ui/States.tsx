@@ -3,7 +3,7 @@ import type { ReactNode } from "react"
 import { type Problem, problemOf, UNREACHABLE } from "../client/Problem.ts"
 import { relativeTime } from "../view/format/Format.ts"
 import { Id, UserText } from "./basics.tsx"
-import { useNow } from "./hooks.ts"
+import { useOwnNow } from "./hooks.ts"
 
 /** An empty state: what is missing, and what to do. */
 export const Empty = ({
@@ -89,7 +89,7 @@ export const Stale = ({
   readonly error: unknown
   readonly retry: () => void
 }) => {
-  const now = useNow(1_000)
+  const now = useOwnNow(1_000)
   const { messages, requestId } = problemOf(error, "")
   return (
     <div

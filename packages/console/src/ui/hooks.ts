@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react"
 import { useSearch } from "wouter"
 import { navigate } from "wouter/use-browser-location"
-import { clockOf } from "../view/live/Clock.ts"
+import { clockOf, ownClockOf } from "../view/live/Clock.ts"
 import type { Store } from "../view/live/Store.ts"
 import { readParams, type ValuesOf, writeParams } from "../view/query/UrlState.ts"
 
@@ -26,9 +26,15 @@ export const useUrlState = <P extends object>(
   return [values, set]
 }
 
-/** The time, updated every `everyMs` milliseconds. */
+/** The time by the service's clock, updated every `everyMs` milliseconds: for the times of its data. */
 export const useNow = (everyMs: number): number => {
   const { get, subscribe } = clockOf(everyMs)
+  return useSyncExternalStore(subscribe, get)
+}
+
+/** As `useNow`, by the clock of this computer: for times that the page itself has noted. */
+export const useOwnNow = (everyMs: number): number => {
+  const { get, subscribe } = ownClockOf(everyMs)
   return useSyncExternalStore(subscribe, get)
 }
 

@@ -66,11 +66,17 @@ export const useFailure = ({ error, isPending }: Pick<UseQueryResult, "error" | 
 
 const Old = createContext(false)
 
+/** States of the connection in which nothing is known of the service. */
+const UNKNOWN: ReadonlySet<string> = new Set(["unreachable", "waiting"])
+
 /** Whether the data around a component could not be refreshed: it must not say that something works. */
 export const useIsOld = (): boolean => {
   const old = useContext(Old)
-  return useStore(connection).state === "unreachable" || old
+  return UNKNOWN.has(useStore(connection).state) || old
 }
+
+/** Whether the database of the service is away: what depends on it is not known to work, whatever the service says. */
+export const useHasNoDatabase = (): boolean => useStore(connection).state === "no-database"
 
 /** The result of a read: a skeleton while it is loading, its error, and its age when it cannot be refreshed. */
 export function Loaded<A>({

@@ -10,7 +10,7 @@ interface Part<Properties> {
   readonly default: ComponentType<Properties>
 }
 
-const isAway = () => ["reconnecting", "unreachable"].includes(connection.get().state)
+const isAway = () => ["reconnecting", "unreachable", "waiting"].includes(connection.get().state)
 
 /**
  * A part of the page that is loaded when it is first shown. React keeps a failure for ever, so the load is retried

@@ -44,7 +44,7 @@ describe("the review queue", () => {
       await page.waitForURL(/\/review\?run=/, { waitUntil: "commit" })
       const progress = page.locator("[data-progress]")
       await progress.getByText(`1 of ${RUNS} runs, 0 reviewed by you`).waitFor()
-      await page.getByText("The question").waitFor()
+      await page.getByRole("region", { name: "Decision card" }).waitFor()
       await stored(page, "none")
       // `correct` marks the decision: 1 is right.
       await pressChoice(page, "1")
@@ -122,7 +122,7 @@ describe("the review queue", () => {
       await go(page, `/review?name=tone&blind=true&run=${first}`)
       await answers
       await page.getByText("Blind: the marks of others are hidden").waitFor()
-      await page.getByText("The question").waitFor()
+      await page.getByRole("region", { name: "Decision card" }).waitFor()
       await page.locator("[data-index]").first().waitFor()
       const shown = ((await page.locator("#content").textContent()) ?? "").toLowerCase()
       for (const text of [secret, "ann knows", "decision.blocked", "user:ann"]) assert.notInclude(shown, text)

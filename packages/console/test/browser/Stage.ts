@@ -184,7 +184,11 @@ const readFindings = Schema.decodeUnknownSync(
 /** What axe finds wrong with a page. */
 export const violationsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE)
-  const { violations } = readFindings(await page.evaluate("axe.run(document, { resultTypes: ['violations'] })"))
+  const { violations } = readFindings(
+    await page.evaluate(
+      "axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })"
+    )
+  )
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 300)}`))
 }
 

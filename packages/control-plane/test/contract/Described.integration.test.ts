@@ -74,6 +74,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       }
       yield* post("/runs/{id}/abandon", { reason: "the agents are gone" }, created.runId)
       yield* get("/runs", "limit=5&includeArchived=true")
+      yield* get("/runs", "limit=5&include=decision")
       yield* post("/runs/{id}/artifacts", { kind: "report", label: "Post-mortem", inline: { pages: 3 } })
       const running = yield* givens.running
       yield* post("/runs/{id}/suspend", { reason: "tea" }, running)
@@ -88,7 +89,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       // What is said about decisions.
       yield* get("/runs/{id}/forecast", "atSeq=1")
       yield* get("/runs/{id}/decision/why")
-      yield* get("/runs/{id}/decision/card")
+      yield* get("/runs/{id}/decision/card", "atSeq=1")
       yield* post("/runs/{id}/what-if", { policy: { rules: { voting: { algorithm: "unanimous" } } } })
       yield* get("/runs/{id}/divergence", `with=${running}`)
 

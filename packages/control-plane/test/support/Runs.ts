@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { EventLog } from "../../src/event-log/EventLog.ts"
 import type { Deletion } from "../../src/event-log/runs/RunAdministration.ts"
+import { makeDecisionDeletion } from "../../src/features/decisions/DecisionDeletion.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 
 /** Creates a run as `POST /runs` does, with the session id as its own id, but notifies no observer. */
@@ -90,6 +91,18 @@ const readRows = Effect.fnUntraced(function* (runId: RunId) {
     SELECT r.status, h.last_seq, h.last_index, h.stream_cursor, encode(h.chain_head, 'hex') AS chain_head
     FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid`
   return { events, raw, projection, head }
+})
+
+/** Deletes the row of a run under the service, which leaves its log and counts no deletion. */
+export const dropRun = Effect.fnUntraced(function* (runId: RunId) {
+  const sql = yield* PgClient.PgClient
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`SELECT FROM runs WHERE id = ${runId}::uuid FOR UPDATE`
+      yield* (yield* makeDecisionDeletion)([runId], "deleted")
+      yield* sql`DELETE FROM runs WHERE id = ${runId}::uuid`
+    })
+  )
 })
 
 /** A deletion outside of the service. */

@@ -25,6 +25,8 @@ export interface Entry extends CounterKey {
   readonly seq: number | undefined
   /** When it arrived, Unix milliseconds. */
   readonly at: number
+  /** When it counts: of a call the time of the call, of all else its arrival. Unix milliseconds. */
+  readonly countedAt: number
   /** Source of the telemetry that it comes from; undefined for what a runtime or a caller has reported. */
   readonly telemetrySource?: string | undefined
 }
@@ -73,7 +75,7 @@ export const entriesOfEvent = (
       const firesIn = isOfRun || isRolling || at < period.end ? (isRolling ? now : period) : undefined
       for (const key of countedKeys(rule, run, telemetrySource, event)) {
         for (const change of changes) {
-          const of = { runId: run.id, seq: event.seq, at, telemetrySource }
+          const of = { runId: run.id, seq: event.seq, at, countedAt: calledAt, telemetrySource }
           entries.push({ rule, ...key, period, firesIn, change, ...of })
         }
       }
@@ -99,7 +101,7 @@ export const entriesOfMark = (
   measuresOfMark(name).flatMap((measure) =>
     (rules.get(measure) ?? []).flatMap((rule) => {
       const period = periods(rule, run.id, at)
-      const of = { runId: run.id, seq: undefined, at, telemetrySource }
+      const of = { runId: run.id, seq: undefined, at, countedAt: at, telemetrySource }
       return countedKeys(rule, run, telemetrySource).map(
         (key): Entry => ({ rule, ...key, period, firesIn: period, change: { value, n, part: "" }, ...of })
       )

@@ -1,54 +1,9 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { nanoUsd, usdOfNano } from "../values/Money.ts"
-import { type CounterChange, changeBy, type Fold, NO_CHANGE, type Total } from "./CounterChange.ts"
+import { type CounterChange, changeBy, NO_CHANGE, type Total } from "./CounterChange.ts"
 import type { AlertPer } from "./Keys.ts"
-import { durationOf, type EndFacts, type EventFacts, type RunMemory } from "./RunMemory.ts"
-
-/** Of a value, for texts. A share is from 0 to 1. */
-export type MeasureUnit = "dollars" | "milliseconds" | "share" | "number"
-
-/**
- * All that makes a measure (docs/internals/changing.md#a-measure). Rules, counters, texts, budgets and the console read
- * it from `MEASURES`, and name no measure themselves.
- */
-export interface Measure {
-  /** The value in a few words, as the table of docs/reference/alerts.md#measures has it. */
-  readonly words: string
-  readonly unit: MeasureUnit
-  /**
-   * What changes its counters. A call counts at the time of the call, all else at its arrival. A measure of `marks` has
-   * the name of its mark: `markBelow:quality`.
-   */
-  readonly from: "events" | "calls" | "marks"
-  /** The keys that a rule can count it by: those that its events name. */
-  readonly per: ReadonlyArray<AlertPer>
-  /** Whether `change` or `clock` depends on earlier events of the run. */
-  readonly needsMemory: boolean
-  /** Whether `change` needs the forecast of the run, which reads its whole log. */
-  readonly needsForecast?: true
-  /** How changes are folded into a counter. Sums alone can be taken back, for a deleted run. */
-  readonly fold: Fold
-  /** The changes of its counters by an event, in order. `isOutOfReach`: no positive outcome is possible any more. */
-  readonly change: (event: CanonicalEvent, facts: EventFacts, isOutOfReach: boolean) => ReadonlyArray<CounterChange>
-  /** The value, in its unit; undefined while a rate or a mean has fewer than `minRuns` values. */
-  readonly value: (total: Total, minRuns: number) => number | undefined
-  /** `minRuns` of a rule over several runs that does not say; 1 unless set. */
-  readonly usualMinRuns?: number
-  /** Whether a level fires when the value falls under it; else it fires when the value reaches it. */
-  readonly firesBelow: boolean
-  /** Of a measure that grows without events. It is of one run, and is not of what telemetry reports. */
-  readonly clock?: MeasureClock
-  /** Whether its rules by calendar period are budgets, and whether these can refuse runs. */
-  readonly budget?: "admission" | "report"
-}
-
-/** A measure of a running run that the time alone changes. Times are Unix milliseconds. */
-interface MeasureClock {
-  /** The value at a time. `lastAt` is the time of the last event. */
-  readonly valueAt: (memory: RunMemory | undefined, lastAt: number, now: number) => number | undefined
-  /** When the value reaches a threshold without another event. */
-  readonly dueAt: (memory: RunMemory, threshold: number) => number | undefined
-}
+import type { Measure } from "./Measure.ts"
+import { durationOf, type EndFacts, type EventFacts } from "./RunMemory.ts"
 
 const OF_RUN: ReadonlyArray<AlertPer> = ["run", "scenario", "tag", "environment", "source", "all"]
 const OF_AGENT: ReadonlyArray<AlertPer> = [...OF_RUN, "agent"]
@@ -83,6 +38,8 @@ const ofEnd =
 /** All measures by name. The order is that of lists for readers. */
 const MEASURES = {
   costUsd: {
+    title: "cost",
+    sentence: { before: "costs", after: "or more" },
     words: "cost of model calls, US dollars",
     unit: "dollars",
     from: "calls",
@@ -95,6 +52,8 @@ const MEASURES = {
     budget: "admission"
   },
   guessedCostUsd: {
+    title: "cost at guessed prices",
+    sentence: { before: "costs", after: "or more at guessed prices" },
     words: "the part whose model has no known price",
     unit: "dollars",
     from: "calls",
@@ -107,6 +66,8 @@ const MEASURES = {
     budget: "report"
   },
   tokens: {
+    title: "tokens",
+    sentence: { before: "uses", after: "tokens or more" },
     words: "tokens of model calls",
     unit: "number",
     from: "calls",
@@ -119,6 +80,8 @@ const MEASURES = {
     budget: "report"
   },
   llmCalls: {
+    title: "model calls",
+    sentence: { before: "makes", after: "model calls or more" },
     words: "model calls",
     unit: "number",
     from: "calls",
@@ -130,6 +93,8 @@ const MEASURES = {
     firesBelow: false
   },
   toolCalls: {
+    title: "tool calls",
+    sentence: { before: "makes", after: "tool calls or more" },
     words: "events tool.called",
     unit: "number",
     from: "calls",
@@ -141,6 +106,8 @@ const MEASURES = {
     firesBelow: false
   },
   events: {
+    title: "events",
+    sentence: { before: "has", after: "events or more" },
     words: "events of any type",
     unit: "number",
     from: "events",
@@ -152,6 +119,8 @@ const MEASURES = {
     firesBelow: false
   },
   durationMs: {
+    title: "duration",
+    sentence: { before: "runs for", after: "or longer" },
     words: "time since run.started, without suspended time, of spans by their own times; only per run",
     unit: "milliseconds",
     from: "events",
@@ -168,6 +137,8 @@ const MEASURES = {
     }
   },
   silenceMs: {
+    title: "silence",
+    sentence: { before: "is silent for", after: "or longer" },
     words: "time since the last event of a running run; only per run",
     unit: "milliseconds",
     from: "events",
@@ -184,6 +155,8 @@ const MEASURES = {
     }
   },
   denials: {
+    title: "denials",
+    sentence: { before: "is denied by its policy", after: "times or more" },
     words: "refusals on record, events policy.denied; the runtime reports a refused commitment only to its sender",
     unit: "number",
     from: "events",
@@ -195,6 +168,8 @@ const MEASURES = {
     firesBelow: false
   },
   failedRuns: {
+    title: "failed runs",
+    sentence: { before: "has", after: "failed runs or more" },
     words: "failed runs",
     unit: "number",
     from: "events",
@@ -206,6 +181,8 @@ const MEASURES = {
     firesBelow: false
   },
   failureRate: {
+    title: "share of failed runs",
+    sentence: { before: "fails in", after: "of its runs or more" },
     words: "failed runs among completed and failed ones",
     unit: "share",
     from: "events",
@@ -222,6 +199,8 @@ const MEASURES = {
     firesBelow: false
   },
   negativeRate: {
+    title: "share of negative decisions",
+    sentence: { before: "decides against its proposal in", after: "of its runs or more" },
     words: "negative decisions among ended runs whose decision states an outcome",
     unit: "share",
     from: "events",
@@ -234,6 +213,8 @@ const MEASURES = {
     firesBelow: false
   },
   disagreement: {
+    title: "disagreement",
+    sentence: { before: "ends with", after: "of its participants or more against the outcome" },
     words: "participants whose last word opposed the outcome, among all with a last word; at the end",
     unit: "share",
     from: "events",
@@ -245,6 +226,8 @@ const MEASURES = {
     firesBelow: false
   },
   mindChanges: {
+    title: "changed votes",
+    sentence: { before: "changes", after: "votes or more" },
     words: "votes that their participant changed on the same proposal",
     unit: "number",
     from: "events",
@@ -256,6 +239,8 @@ const MEASURES = {
     firesBelow: false
   },
   repeats: {
+    title: "repeated messages",
+    sentence: { before: "repeats one message", after: "times or more" },
     words: "longest row of equal messages of one participant, votes apart: without ids and times",
     unit: "number",
     from: "events",
@@ -267,6 +252,8 @@ const MEASURES = {
     firesBelow: false
   },
   outOfReach: {
+    title: "runs out of reach",
+    sentence: { before: "has", after: "runs or more that can no longer pass" },
     words: "runs whose forecast has no positive outcome any more",
     unit: "number",
     from: "events",
@@ -279,6 +266,8 @@ const MEASURES = {
     firesBelow: false
   },
   receiptFaults: {
+    title: "faulty receipts",
+    sentence: { before: "has", after: "faulty receipts or more" },
     words: "receipts that are missing, not valid, or disagree with the log",
     unit: "number",
     from: "events",
@@ -290,6 +279,8 @@ const MEASURES = {
     firesBelow: false
   },
   agreementBelow: {
+    title: "agreement of repeated runs",
+    sentence: { before: "has the same outcome in less than", after: "of its runs" },
     words: "share of the most frequent outcome among ended runs, as stability counts outcomes",
     unit: "share",
     from: "events",
@@ -302,6 +293,8 @@ const MEASURES = {
     firesBelow: true
   },
   markBelow: {
+    title: "mean mark",
+    sentence: { before: "has a mean mark below", after: "" },
     words: "mean of the current marks of the name: numbers, true as 1, false as 0",
     unit: "number",
     from: "marks",
@@ -356,6 +349,13 @@ export const measureOf = (measure: string): Measure => rowOf(measureKind(measure
 
 /** The name of the mark that the measure is of. */
 export const markOfMeasure = (measure: string): string | undefined => namedParts(measure)?.[1]
+
+/** The measure for readers: `cost`, `mean mark quality`. */
+export const measureTitle = (measure: string): string => {
+  const mark = markOfMeasure(measure)
+  const { title } = measureOf(measure)
+  return mark === undefined ? title : `${title} ${mark}`
+}
 
 /** The measures of a mark. */
 export const measuresOfMark = (mark: string): ReadonlyArray<string> => MARK_MEASURES.map((kind) => `${kind}:${mark}`)

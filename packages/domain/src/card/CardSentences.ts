@@ -2,6 +2,7 @@ import type { Forecast, OutcomeForecast } from "../insight/Forecast.ts"
 import { type Phrase, phraseText } from "../values/Phrase.ts"
 import type { CardAnswers, CardSentence } from "./Card.ts"
 import type { VerdictState } from "./CardVerdict.ts"
+import { refusalWords } from "./RefusalWords.ts"
 
 /** Needs of an outcome that one sentence names. */
 const MAX_NEEDS = 3
@@ -76,7 +77,7 @@ const outlookText = ({ blockers, needs, outcome, proposalId, status }: OutcomeFo
     case "certain":
       return `${what} will be possible, whatever the missing acts are`
     case "impossible":
-      return `${what} is now out of reach${blockers[0] === undefined ? "" : `: ${blockers[0].text}`}`
+      return `${what} is now out of reach${blockers[0] === undefined ? "" : `: ${refusalWords(blockers[0].text)}`}`
     case "possible": {
       if (needs.length === 0) return `${what} is still possible`
       const ways = needs.slice(0, MAX_NEEDS).map(({ text }) => text)

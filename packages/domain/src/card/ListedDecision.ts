@@ -122,7 +122,9 @@ export const decisionFacts = (run: Deliberation, { sessionRules }: ActivePolicy)
         .map(([, option]) => option)
         .join("\n"),
       MAX_OPTIONS
-    ).replaceAll("\u0000", ""),
+    )
+      .replaceAll("\u0000", "")
+      .toWellFormed(),
     ballots: [...ballots].slice(-MAX_BALLOTS),
     dissenters: dissenters.map(({ participantId }) => nameKey(participantId)).slice(0, MAX_BALLOTS)
   }

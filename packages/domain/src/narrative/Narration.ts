@@ -2,6 +2,7 @@ import type { CanonicalEvent, EventOf } from "../events/CanonicalEvent.ts"
 import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
 import { OTLP_RUNTIME_KIND } from "../events/MessageHeader.ts"
 import { lastTextOf } from "../otlp/meaning/Messages.ts"
+import { committedWords } from "../run/ActionWords.ts"
 import { denialText } from "../run/DenialText.ts"
 import { booleanAt, isJsonObject, textAt } from "../values/JsonReader.ts"
 import type { JsonObject } from "../values/PayloadDecoder.ts"
@@ -184,11 +185,18 @@ const denial = ({ data: { denials, errorMessage, reasons, sender } }: EventOf<"p
 
 const commitment = (event: EventOf<"decision.finalized">): Sentence => {
   const { action, confidence, outcomePositive, reason, reasons } = event.data
+  const standard = committedWords(action, outcomePositive)
+  const named =
+    standard === undefined
+      ? {
+          verb: action === undefined ? "commits the decision" : "commits",
+          object: action,
+          detail: outcomePositive === null ? undefined : outcomePositive ? phrase`positive` : phrase`negative`
+        }
+      : { verb: `commits ${standard}` }
   return said(event, {
     kind: "commitment",
-    verb: action === undefined ? "commits the decision" : "commits",
-    object: action,
-    detail: outcomePositive === null ? undefined : outcomePositive ? phrase`positive` : phrase`negative`,
+    ...named,
     confidence,
     words: reason ?? (reasons.length === 0 ? undefined : reasons.join("; ")),
     tone: outcomePositive === null ? "calm" : outcomePositive ? "good" : "bad",

@@ -118,7 +118,7 @@ describe("a run as AG-UI events", () => {
         ["b", "b recommends APPROVE with confidence 0.9: lag is\nsmall"],
         ["b", "b votes APPROVE"],
         ["tool", "4 s"],
-        ["lead", "lead commits decision.selected (positive): counted"]
+        ["lead", "lead commits an approval: counted"]
       ]
     )
     const [call] = messages.flatMap((message) => ("toolCalls" in message ? (message.toolCalls ?? []) : []))

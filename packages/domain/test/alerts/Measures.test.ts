@@ -13,6 +13,7 @@ import {
   measureKind,
   measureOf,
   measuresOfMark,
+  measureTitle,
   noMemory,
   type RunMemory,
   remember
@@ -49,7 +50,9 @@ describe("the table of measures", () => {
     assert.deepStrictEqual([...ALERT_MEASURES, ...MARK_MEASURES], MEASURE_KINDS)
     for (const kind of ALERT_MEASURES)
       assert.deepStrictEqual([measureKind(kind), markOfMeasure(kind)], [kind, undefined])
+    assert.strictEqual(measureTitle("costUsd"), "cost")
     for (const measure of measuresOfMark("quality")) {
+      assert.strictEqual(measureTitle(measure), "mean mark quality")
       assert.strictEqual(markOfMeasure(measure), "quality")
       assert.strictEqual(measureOf(measure).from, "marks")
     }
@@ -62,8 +65,24 @@ describe("the table of measures", () => {
   })
 
   it.each(MEASURE_KINDS)("has a row that fits together: %s", (kind) => {
-    const { clock, fold, needsForecast, needsMemory, per, unit, usualMinRuns = 1, value, words } = measureOf(kind)
+    const {
+      clock,
+      firesBelow,
+      fold,
+      needsForecast,
+      needsMemory,
+      per,
+      unit,
+      usualMinRuns = 1,
+      value,
+      words
+    } = measureOf(kind)
     assert.match(words, /^[a-z].*[^.]$/)
+    const { sentence, title } = measureOf(kind)
+    for (const text of [title, sentence.before]) assert.match(text, /^[a-z][a-z ]*[a-z]$/)
+    // A threshold is reached, or the value falls below it.
+    if (firesBelow) assert.match(sentence.before, /less than$|below$/)
+    else assert.match(sentence.after, /or more|or longer/)
     assert.match(amountText(kind, 0.5), { dollars: /^\$/, milliseconds: / s$/, share: / %$/, number: /^0\.5$/ }[unit])
     for (const key of per) assert.include(AlertPer.literals, key)
     // The clock of a run begins with its first events, and has one value.

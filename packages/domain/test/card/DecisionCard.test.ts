@@ -284,8 +284,8 @@ describe("the sentences", () => {
     })
     assert.deepStrictEqual(textsOf(veto, proposes(), says("b", "Objection", { severity: "critical" })), [
       "3 of 3 have not voted: a, b, c.",
-      "An approval is now out of reach: deny: 1 critical of 1 needed to veto.",
-      "A decline is now out of reach: deny: 1 critical of 1 needed to veto."
+      "An approval is now out of reach: 1 critical objection is a veto (1 needed).",
+      "A decline is now out of reach: 1 critical objection is a veto (1 needed)."
     ])
   })
 

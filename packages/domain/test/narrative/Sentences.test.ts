@@ -44,7 +44,7 @@ describe("the sentence of an event", () => {
     [
       "decision.finalized",
       message("lead", "Commitment", { action: "decision.rejected" }),
-      "lead commits decision.rejected (negative) [bad]"
+      "lead commits a decline [bad]"
     ],
     ["decision.finalized", message("lead", "Commitment", {}), "lead commits the decision [calm]"],
     [

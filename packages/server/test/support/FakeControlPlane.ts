@@ -265,8 +265,8 @@ const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) 
   const missing = () => Effect.fail(runNotFound(RUN_ID))
   return handlers.handleAll({
     forecast: missing,
-    why: missing,
     card: missing,
+    why: missing,
     whatIf: missing,
     divergence: missing,
     backtest: missing,

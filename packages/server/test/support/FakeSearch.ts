@@ -75,6 +75,7 @@ const budget: AlertBudget = {
   ...{ startsAt: "2026-07-01T00:00:00.000Z", endsAt: "2026-07-02T00:00:00.000Z", spent: 0, reserved: 0 },
   levels: [{ at: 1, severity: "info" }]
 }
+const tested = { since: alert.startsAt, until: alert.startsAt, events: 0, complete: true, firings: [alert] }
 const alertPage = { data: [alert], total: 1, limit: 100, offset: 0, lagMs: 0 }
 
 export const Alerts = HttpApiBuilder.group(ControlPlaneApi, "alerts", (handlers) =>
@@ -84,8 +85,8 @@ export const Alerts = HttpApiBuilder.group(ControlPlaneApi, "alerts", (handlers)
     rule: () => Effect.succeed(alertRule),
     putRule: () => Effect.succeed(alertRule),
     removeRule: () => Effect.void,
-    testRule: () =>
-      Effect.succeed({ since: alert.startsAt, until: alert.startsAt, events: 0, complete: true, firings: [alert] }),
+    testRule: () => Effect.succeed(tested),
+    tryRule: () => Effect.succeed(tested),
     budgets: () => Effect.succeed([budget]),
     silences: () => Effect.succeed([silence]),
     addSilence: () => Effect.succeed(silence),

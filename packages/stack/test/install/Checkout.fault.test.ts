@@ -46,7 +46,7 @@ layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("npm start in
       const folder = yield* Checkout
       const npm = yield* npmStart(folder, yield* portSettings, "--demo-only")
       assert.strictEqual(yield* npm.code, 0, npm.output.stderr)
-      assert.include(npm.output.stdout, "commits decision.selected (positive)")
+      assert.include(npm.output.stdout, "commits an approval")
       assert.deepStrictEqual(foreignPrograms(`${folder}/node_modules`), [])
       const weight = megabytes(folder) - megabytes(`${folder}/.data`)
       assert.isBelow(weight, LIMIT_MB)

@@ -65,7 +65,7 @@ export const readByCommandLine = Effect.fnUntraced(function* (
     assert.doesNotThrow(() => JSON.parse(json.stdout.join("\n")), words)
   }
   const narrative = (yield* ask("runs", "watch", runId)).stdout.join("\n")
-  assert.include(narrative, "commits decision.selected (positive)")
+  assert.include(narrative, "commits an approval")
   assert.include(narrative, "Outcome\n  Decision         decision.selected, positive, by incident-commander")
   // Lines of a process are kept without the empty ones.
   const lines = narrative.split("\n").filter((line) => line !== "")

@@ -10,7 +10,7 @@ export const checkNarrative = (stdout: ReadonlyArray<string>) => {
     position("incident-commander", "proposes fail_over_now"),
     position("security-analyst", "recommends APPROVE"),
     position("replication-analyst", "votes APPROVE"),
-    position("incident-commander", "commits decision.selected (positive)"),
+    position("incident-commander", "commits an approval"),
     position("run", "is completed"),
     position("Decision", "decision.selected, positive, by incident-commander"),
     position("Tokens", "4 calls", "$0.0")

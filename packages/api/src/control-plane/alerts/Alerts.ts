@@ -1,4 +1,12 @@
-import { AlertFiring, AlertRule, AlertSeverity, about, Field, MAX_ALERT_NOTE } from "@runplane/domain"
+import {
+  AlertFiring,
+  AlertRule,
+  AlertSeverity,
+  about,
+  type BudgetSpending,
+  Field,
+  MAX_ALERT_NOTE
+} from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { integer, isoDate, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
@@ -77,6 +85,15 @@ export const alertsQuery = querySchema({
   status: optional(Schema.Literals(["open", "resolved"]).annotate(about("Only alerts with this status", "open"))),
   severity: optional(Schema.Literals(AlertSeverity.literals).annotate(about("Only of this severity", "critical"))),
   rule: optional(Field.text("Only of the rule with this id", "support-budget")),
+  order: optional(
+    Schema.Literals(["newest", "urgent"]).annotate(
+      about(
+        "newest: resolved ones by their end, others by their start; urgent: not acknowledged and not silenced first, " +
+          "then by severity, then the longest open",
+        "urgent"
+      )
+    )
+  ),
   limit: withDefault(integer({ min: 1, max: MAX_ALERT_PAGE }).annotate(about("Most alerts of the page", 100)), 100),
   offset: withDefault(integer({ min: 0, max: 1_000_000 }).annotate(about("Alerts before the page", 0)), 0)
 })
@@ -84,7 +101,7 @@ export type AlertsQuery = typeof alertsQuery.Type
 
 /** The answer of `GET /alerts` and `GET /runs/:id/alerts`. */
 export const AlertPage = Schema.Struct({
-  data: Schema.Array(AlertFiring).annotate({ description: "The alerts of this page, the newest first" }),
+  data: Schema.Array(AlertFiring).annotate({ description: "The alerts of this page, in the given order" }),
   total: Field.integer("All alerts that match", 3),
   limit: Field.integer("Most alerts of a page", 100),
   offset: Field.integer("Alerts before this page", 0),
@@ -125,9 +142,26 @@ export const AlertBudget = Schema.Struct({
   telemetry: optional(
     Field.number("What telemetry has reported beside that, where the rule counts it apart; it is not in `spent`", 12.5)
   ),
-  reserved: Field.number("US dollars that admission has reserved for open runs", 1.25)
+  reserved: Field.number("US dollars that admission has reserved for open runs", 1.25),
+  countedSince: optional(Field.time("Since when the rule counts, where that is known")),
+  pace: optional(
+    Schema.Struct({
+      perHour: Field.number("The measure in an hour", 2.5),
+      of: Schema.Literals(["hour", "day"]).annotate({ description: "Whether the last hour or the last day is faster" })
+    }).annotate({ description: "How fast it is spent now; absent for another time, and before it can be measured" })
+  )
 }).annotate({ identifier: "AlertBudget", description: "What a budget has spent in its current period" })
 export type AlertBudget = typeof AlertBudget.Type
+
+/** A budget as the forecast of its end reads it. */
+export const spendingOf = ({ countedSince, endsAt, levels, pace, spent, startsAt }: AlertBudget): BudgetSpending => ({
+  spent,
+  limit: levels.at(-1)?.at ?? 0,
+  startsAt: Date.parse(startsAt),
+  endsAt: Date.parse(endsAt),
+  countedSince: countedSince === undefined ? undefined : Date.parse(countedSince),
+  pace
+})
 
 /** The body of `POST /alerts/:id/ack`. */
 export const AlertNote = Schema.Struct({

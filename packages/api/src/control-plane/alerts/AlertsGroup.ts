@@ -90,6 +90,18 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
         description: "Its open alerts are resolved, and stay in the list. An unknown one counts as removed."
       })
     ),
+    HttpApiEndpoint.post("tryRule", "/alerts/rules/test", {
+      payload: bodySchema(ChangedAlertRule, { unknownKeys: "reject" }),
+      success: AlertTest,
+      error: [Failure.AlertRuleRefused]
+    }).annotateMerge(
+      operation({
+        id: "tryAlertRule",
+        access: "operator",
+        summary: "Test a rule before it is added",
+        description: `What the rule of the body would have reported in the last ${TESTED_DAYS} days. Nothing is sent or stored.`
+      })
+    ),
     HttpApiEndpoint.post("testRule", "/alerts/rules/:id/test", {
       params: rule,
       success: AlertTest,
@@ -112,7 +124,7 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
         summary: "List the budgets",
         description:
           `Of each enabled rule on costs or tokens of a calendar period: what its current period, or the one of a time, has spent, at most ${MAX_BUDGET_KEYS} ` +
-          "keys of a rule, the greatest first."
+          "keys of a rule, with the pace at which each is spent. The worst first: those that are exhausted soonest."
       })
     ),
     HttpApiEndpoint.get("silences", "/alerts/silences", { success: Schema.Array(AlertSilence) }).annotateMerge(
@@ -151,7 +163,7 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
         id: "listAlerts",
         access: "viewer",
         summary: "List alerts",
-        description: "The newest first, with the lag of the evaluator behind the log."
+        description: "The newest or the most urgent first, with the lag of the evaluator behind the log."
       })
     ),
     HttpApiEndpoint.get("ofRun", "/runs/:id/alerts", {

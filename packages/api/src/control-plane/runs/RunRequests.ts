@@ -60,6 +60,9 @@ export const runQuery = querySchema({
 })
 export type RunQuery = typeof runQuery.Type
 
+/** What a list can have beside the records of its runs. */
+const INCLUDED: ReadonlyArray<string> = ["participants", "decision"]
+
 const listFields = {
   status: optional(Schema.Literals(RunStatus.literals).annotate(about("Runs with this status", "completed"))),
   tags: optional(commaSeparated("Tags separated by commas; a run must have all of them", "nightly,loans")),
@@ -92,8 +95,15 @@ const listFields = {
     Field.text("Runs that have this in id, a tag, scenario, environment, sourceRef or policy; case ignored", "failover")
   ),
   include: optional(
-    Schema.Literals(["participants", "decision"]).annotate(
-      about("participants: each run with its participantCount; decision: each run with its decision", "participants")
+    commaSeparated(
+      "What each run has beside its record, separated by commas. participants: its participantCount; decision: its decision",
+      "participants,decision"
+    ).check(
+      Schema.makeFilter(
+        (words: ReadonlyArray<string>) =>
+          words.every((word) => INCLUDED.includes(word)) ||
+          `include must be one of the following values: ${INCLUDED.join(", ")}`
+      )
     )
   ),
   includeSandbox: optional(Field.text("Accepted and ignored: sandbox runs are always listed", "true")),

@@ -1,5 +1,5 @@
 import { MAX_ALERT_PAGE } from "@runplane/api"
-import { type AlertFiring, AlertSeverity, amountText } from "@runplane/domain"
+import { type AlertFiring, AlertSeverity, amountText, measureTitle } from "@runplane/domain"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -16,7 +16,7 @@ export const firingColumns: ReadonlyArray<Column<AlertFiring>> = [
   { title: "SEVERITY", text: ({ severity }) => severity },
   { title: "RULE", text: ({ ruleId }) => ruleId },
   { title: "OF", text: ({ key }) => key },
-  { title: "VALUE", text: ({ at, measure, value }) => `${measure} ${amountText(measure, value, [at])}` },
+  { title: "VALUE", text: ({ at, measure, value }) => `${measureTitle(measure)} ${amountText(measure, value, [at])}` },
   { title: "LEVEL", text: ({ at, measure, value }) => amountText(measure, at, [value]) },
   { title: "TELEMETRY", text: ({ telemetry }) => (telemetry === undefined ? "" : (telemetry.source ?? "yes")) },
   { title: "SINCE", text: ({ startsAt }) => startsAt, elastic: true }

@@ -1,4 +1,4 @@
-import { type AlertBudget, type AlertRuleState, TESTED_DAYS } from "@runplane/api"
+import { type AlertBudget, type AlertRuleState, spendingOf, TESTED_DAYS } from "@runplane/api"
 import {
   type AlertAction,
   AlertFormat,
@@ -34,11 +34,9 @@ const usedText = (budget: AlertBudget): string => {
   return limit === 0 ? "" : `${Math.floor(((budget.spent + budget.reserved) / limit) * 100)} %`
 }
 
-/** `2026-11-26 16:40Z`, at the pace of the period so far. */
+/** `2026-11-26 16:40Z`, at the pace of the last hour or day. */
 const exhaustedText = (budget: AlertBudget, now: number): string => {
-  const { endsAt, spent, startsAt } = budget
-  const spending = { spent, limit: limitOf(budget), startsAt: Date.parse(startsAt), endsAt: Date.parse(endsAt) }
-  const at = exhaustedAt(spending, now)
+  const at = exhaustedAt(spendingOf(budget), now)
   if (at === undefined) return "lasts"
   return at <= now ? "exhausted" : `${new Date(at).toISOString().slice(0, 16).replace("T", " ")}Z`
 }

@@ -117,10 +117,13 @@ const show = Command.make("show", { run }, ({ run }) =>
       const { metrics, run: record, state } = outcome
       if (yield* printedAsJson({ run: record, state, metrics })) return
       const { style } = yield* output
+      const { counts, question, word } = yield* api.decisions.card({ params: { id: run }, query: {} })
       yield* printFacts(
         [
           ["Run", record.id],
+          ["Question", question],
           ["Status", record.status],
+          ["Verdict", `${word}; ${counts}`],
           ["Scenario", scenarioOfRecord(record)],
           ["Session", record.runtimeSessionId],
           ["Mode", state.run.modeName],

@@ -6,6 +6,7 @@ import { CostText } from "../../ui/CostText.tsx"
 import { Facts, Loaded, Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, dollars, percent, whole } from "../../view/format/Format.ts"
+import { serviceNow } from "../../view/live/ServerClock.ts"
 import { queryValue } from "../../view/query/QueryCompletion.ts"
 import { ReliabilityCurve } from "./ReliabilityCurve.tsx"
 
@@ -25,7 +26,7 @@ const TITLES: Readonly<Record<Since, string>> = {
 const startOf = (since: Since): string | undefined =>
   since === "all"
     ? undefined
-    : new Date(Math.floor(Date.now() / DAY_MS - Number.parseInt(since, 10)) * DAY_MS).toISOString()
+    : new Date(Math.floor(serviceNow() / DAY_MS - Number.parseInt(since, 10)) * DAY_MS).toISOString()
 
 interface TrackRecordProps {
   readonly participantId: string

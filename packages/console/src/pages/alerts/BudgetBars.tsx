@@ -1,9 +1,10 @@
 import type { AlertBudget } from "@runplane/api"
 import { amountText } from "@runplane/domain"
+import { useState } from "react"
 import { UserText } from "../../ui/basics.tsx"
-import { useNow } from "../../ui/hooks.ts"
+import { useMedia, useNow } from "../../ui/hooks.ts"
 import { Panel } from "../../ui/kit.tsx"
-import { budgetBar } from "../../view/alerts/Budgets.ts"
+import { budgetBar, periodText } from "../../view/alerts/Budgets.ts"
 import { counted } from "../../view/format/Format.ts"
 import type { Tone } from "../../view/format/Status.ts"
 
@@ -23,21 +24,35 @@ const texts: Readonly<Record<Tone, string>> = {
   calm: "text-calm"
 }
 
-/** What each budget has spent, reserved and left, and when it is exhausted at the pace so far. */
-export const BudgetBars = ({ budgets }: { readonly budgets: ReadonlyArray<AlertBudget> }) => (
-  <Panel title="Budgets" note={counted(budgets.length, "budget")}>
-    <ul className="grid gap-x-6 gap-y-4 p-3 lg:grid-cols-2">
-      {budgets.map((budget) => (
-        <li key={`${budget.ruleId} ${budget.key}`} className="min-w-0" data-budget={budget.ruleId}>
-          <Bar budget={budget} />
-        </li>
-      ))}
-    </ul>
-  </Panel>
-)
+/** Budgets that are shown before a click, the worst first; fewer where they fill the screen. */
+const FIRST = 6
+const FIRST_ON_PHONE = 3
+
+/** What each budget has spent, reserved and left, and when it is exhausted at its pace. The worst first. */
+export const BudgetBars = ({ budgets }: { readonly budgets: ReadonlyArray<AlertBudget> }) => {
+  const [isWhole, setWhole] = useState(false)
+  const first = useMedia("(max-width: 639px)") ? FIRST_ON_PHONE : FIRST
+  const shown = isWhole ? budgets : budgets.slice(0, first)
+  return (
+    <Panel title="Budgets" note={counted(budgets.length, "budget")}>
+      <ul className="grid gap-x-6 gap-y-4 p-3 lg:grid-cols-2">
+        {shown.map((budget) => (
+          <li key={`${budget.ruleId} ${budget.key}`} className="min-w-0" data-budget={budget.ruleId}>
+            <Bar budget={budget} />
+          </li>
+        ))}
+      </ul>
+      {shown.length === budgets.length ? null : (
+        <button type="button" className="btn mx-3 mb-3" onClick={() => setWhole(true)}>
+          Show all {budgets.length} budgets
+        </button>
+      )}
+    </Panel>
+  )
+}
 
 const Bar = ({ budget }: { readonly budget: AlertBudget }) => {
-  const { elapsed, forecast, levels, limit, reserved, spent, tone } = budgetBar(budget, useNow(10_000))
+  const { elapsed, forecast, levels, limit, reserved, since, spent, tone } = budgetBar(budget, useNow(10_000))
   const { key, measure, name, per, period } = budget
   const amount = (value: number) => amountText(measure, value, [budget.spent, budget.reserved, limit])
   return (
@@ -82,9 +97,10 @@ const Bar = ({ budget }: { readonly budget: AlertBudget }) => {
       </div>
       <div className="flex flex-wrap gap-x-3 text-[12px]">
         <span className={texts[tone]}>{forecast}</span>
+        {since === "" ? null : <span className="text-muted">{since}</span>}
         <span className="num ml-auto text-muted">
           {budget.reserved > 0 ? `${amount(budget.reserved)} reserved, ` : ""}
-          {period}
+          <span title={period}>{periodText[budget.window]}</span>
         </span>
       </div>
     </div>

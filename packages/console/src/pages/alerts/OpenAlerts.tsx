@@ -1,41 +1,14 @@
 import type { AlertPage } from "@runplane/api"
-import { type AlertFiring, amountText } from "@runplane/domain"
+import type { AlertFiring } from "@runplane/domain"
 import { BellOff, Check } from "lucide-react"
 import { useState } from "react"
 import { call } from "../../client/Client.ts"
-import { Chip, Time, UserText } from "../../ui/basics.tsx"
+import { Chip } from "../../ui/basics.tsx"
 import { DialogButton, FormDialog, useChange } from "../../ui/dialogs/Confirm.tsx"
-import { Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
-import { severityTone, telemetryText } from "../../view/alerts/Budgets.ts"
+import { Panel, Select, Table } from "../../ui/kit.tsx"
 import { counted } from "../../view/format/Format.ts"
-
-export const firingColumns: ReadonlyArray<TableColumn<AlertFiring>> = [
-  { title: "Severity", cell: ({ severity }) => <Chip tone={severityTone[severity]}>{severity}</Chip> },
-  {
-    title: "Alert",
-    cell: ({ at, key, measure, per, ruleName, telemetry, value }) => (
-      <>
-        <UserText text={ruleName} className="font-medium" />
-        {per === "all" || per === "run" ? null : <UserText text={` ${key}`} className="text-soft" />}
-        <span className="num block text-[12px] text-muted">
-          {measure} {amountText(measure, value, [at])}, level {amountText(measure, at, [value])}
-        </span>
-        {telemetry === undefined ? null : (
-          <span className="block text-[12px] text-muted">
-            <UserText text={telemetryText(telemetry)} />
-          </span>
-        )}
-      </>
-    )
-  },
-  {
-    title: "Run",
-    from: "md",
-    cell: ({ runId }) =>
-      runId === undefined ? null : <TextLink href={`/runs/${encodeURIComponent(runId)}`}>{runId.slice(0, 8)}</TextLink>
-  },
-  { title: "Since", cell: ({ startsAt }) => <Time at={startsAt} /> }
-]
+import { serviceNow } from "../../view/live/ServerClock.ts"
+import { firingColumns } from "./FiringColumns.tsx"
 
 /** The open alerts, each with its acknowledgement and a silence. */
 export const OpenAlerts = ({
@@ -48,6 +21,9 @@ export const OpenAlerts = ({
   readonly mayWrite: boolean
 }) => (
   <Panel title="Open alerts" note={counted(total, "alert")}>
+    {data.length < total ? (
+      <p className="border-b border-line px-3 py-1.5 text-warn">The {data.length} most urgent of them are shown.</p>
+    ) : null}
     {data.length === 0 ? (
       <p className="p-3 text-muted">No rule has an open alert.</p>
     ) : (
@@ -149,7 +125,7 @@ const SilenceForm = ({ firing, onClose }: { readonly firing: AlertFiring; readon
     () =>
       call((api) =>
         api.alerts.addSilence({
-          payload: { match, reason, until: new Date(Date.now() + Number(hours) * HOUR_MS).toISOString() }
+          payload: { match, reason, until: new Date(serviceNow() + Number(hours) * HOUR_MS).toISOString() }
         })
       ),
     [["alerts"]],

@@ -8,8 +8,9 @@ import { Loaded, Panel, Table, type TableColumn } from "../../ui/kit.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { severityTone } from "../../view/alerts/Budgets.ts"
+import { hasZone, ruleSentence } from "../../view/alerts/RuleSentence.ts"
 import { counted, dateTime, whole } from "../../view/format/Format.ts"
-import { firingColumns } from "./OpenAlerts.tsx"
+import { firingColumns } from "./FiringColumns.tsx"
 import { RuleForm } from "./RuleForm.tsx"
 
 const columns: ReadonlyArray<TableColumn<AlertRuleState>> = [
@@ -34,15 +35,14 @@ const columns: ReadonlyArray<TableColumn<AlertRuleState>> = [
     cell: ({ match }) => (match === "" ? "all" : <UserText text={match} className="font-mono text-[12px]" />)
   },
   {
-    title: "Measure",
+    title: "Alerts when",
     from: "md",
-    cell: ({ measure, per, window, zone }) => (
+    cell: (rule) => (
       <>
-        {measure} per {per}
-        <span className="block text-[12px] text-muted">
-          {window}
-          {window === "run" ? "" : `, ${zone}`}
-        </span>
+        {ruleSentence(rule)}
+        {hasZone(rule.window) ? (
+          <span className="block text-[12px] text-muted">by the clock of {rule.zone}</span>
+        ) : null}
       </>
     )
   },

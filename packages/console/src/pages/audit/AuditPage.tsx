@@ -16,6 +16,7 @@ import { isOld } from "../../ui/useRead.ts"
 import { type CsvColumns, csvOf } from "../../view/format/Csv.ts"
 import { counted } from "../../view/format/Format.ts"
 import { OFTEN_MS } from "../../view/live/Polls.ts"
+import { serviceNow } from "../../view/live/ServerClock.ts"
 import { queryValue } from "../../view/query/QueryCompletion.ts"
 import { scopeParams, spanMs, WINDOWS } from "../../view/query/Scope.ts"
 import { textParam } from "../../view/query/UrlState.ts"
@@ -38,7 +39,7 @@ export default function AuditPage() {
     offset: 0,
     ...(state.q !== "" && { q: state.q }),
     ...(state.resource !== "" && { resource: state.resource }),
-    ...(state.window !== "" && { createdAfter: new Date(Date.now() - spanMs[state.window]).toISOString() })
+    ...(state.window !== "" && { createdAfter: new Date(serviceNow() - spanMs[state.window]).toISOString() })
   }
   const list = useInfiniteQuery({
     queryKey: ["audit", state.q, state.resource, state.window],

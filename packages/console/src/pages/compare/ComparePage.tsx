@@ -167,7 +167,7 @@ const Both = ({ set, state: { at, left, right } }: BothProps) => {
   const decisions = useRead(["compared decisions", left, right], (api) =>
     Effect.map(
       api.runs.list({
-        query: { ...newestRuns(2), include: "decision", q: `id:(${queryValue(left)},${queryValue(right)})` }
+        query: { ...newestRuns(2), include: ["decision"], q: `id:(${queryValue(left)},${queryValue(right)})` }
       }),
       ({ data }) => new Map(data.flatMap(({ decision, id }) => (decision === undefined ? [] : [[id, decision]])))
     )

@@ -2,10 +2,11 @@ import { useEffect } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { Confirm, DialogButton } from "../../ui/dialogs/Confirm.tsx"
-import { Loaded, Panel, Table } from "../../ui/kit.tsx"
+import { Loaded, Panel, Table, useIsOld } from "../../ui/kit.tsx"
 import { isOld, useRead } from "../../ui/useRead.ts"
 import type { Tone } from "../../view/format/Status.ts"
 import { LATER_MS } from "../../view/live/Polls.ts"
+import { ReadAge } from "./ReadAge.tsx"
 
 const SHOWN = 12
 
@@ -27,6 +28,7 @@ export const Breaker = ({ mayReset, stateNow }: BreakerProps) => {
   const breaker = useRead(["breaker"], (api) => api.admin.circuitBreakerHistory({ query: {} }), {
     everyMs: LATER_MS
   })
+  const isUnknown = useIsOld()
   const state = breaker.data?.state
   const { refetch } = breaker
   const isBehind = stateNow !== undefined && state !== undefined && stateNow !== state
@@ -36,31 +38,40 @@ export const Breaker = ({ mayReset, stateNow }: BreakerProps) => {
   return (
     <Panel
       title="Circuit breaker"
-      note={state === undefined ? undefined : <Chip tone={isOld(breaker) ? "calm" : tones[state]}>{words[state]}</Chip>}
+      note={
+        state === undefined ? undefined : (
+          <Chip tone={isOld(breaker) || isUnknown ? "calm" : tones[state]}>{words[state]}</Chip>
+        )
+      }
       actions={
-        mayReset ? (
-          <DialogButton
-            disabled={state === undefined || state === "CLOSED"}
-            title={state === "CLOSED" ? "The breaker is closed" : "Closes the breaker, so that calls reach the runtime"}
-            dialog={(close) => (
-              <Confirm
-                title="Close the circuit breaker?"
-                button="Close it"
-                fault="The breaker could not be closed"
-                onClose={close}
-                renews={[["breaker"], ["ready"]]}
-                act={() => call((api) => api.admin.resetCircuitBreaker())}
-              >
-                <p className="text-soft">
-                  The breaker of the process that answers closes, and calls reach the runtime again. It opens again when
-                  they fail.
-                </p>
-              </Confirm>
-            )}
-          >
-            Reset
-          </DialogButton>
-        ) : null
+        <>
+          <ReadAge read={breaker} />
+          {mayReset ? (
+            <DialogButton
+              disabled={state === undefined || state === "CLOSED"}
+              title={
+                state === "CLOSED" ? "The breaker is closed" : "Closes the breaker, so that calls reach the runtime"
+              }
+              dialog={(close) => (
+                <Confirm
+                  title="Close the circuit breaker?"
+                  button="Close it"
+                  fault="The breaker could not be closed"
+                  onClose={close}
+                  renews={[["breaker"], ["ready"]]}
+                  act={() => call((api) => api.admin.resetCircuitBreaker())}
+                >
+                  <p className="text-soft">
+                    The breaker of the process that answers closes, and calls reach the runtime again. It opens again
+                    when they fail.
+                  </p>
+                </Confirm>
+              )}
+            >
+              Reset
+            </DialogButton>
+          ) : null}
+        </>
       }
     >
       <Loaded read={breaker} what="The breaker cannot be read" rows={3}>

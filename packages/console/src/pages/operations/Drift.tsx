@@ -4,6 +4,7 @@ import { useRead } from "../../ui/useRead.ts"
 import { whole } from "../../view/format/Format.ts"
 import { LATER_MS } from "../../view/live/Polls.ts"
 import { Check } from "./Check.tsx"
+import { ReadAge } from "./ReadAge.tsx"
 
 const SHOWN = 50
 
@@ -11,7 +12,7 @@ const SHOWN = 50
 export const Drift = () => {
   const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: LATER_MS })
   return (
-    <Panel title="Drift" note="sessions of the runtime compared with runs">
+    <Panel title="Drift" note="sessions of the runtime compared with runs" actions={<ReadAge read={drift} />}>
       <div id="drift">
         <Loaded read={drift} what="The drift report cannot be read" rows={4}>
           {(report) => {

@@ -1,15 +1,16 @@
 import type { Readiness } from "@runplane/api"
 import { useTitle } from "../../ui/hooks.ts"
-import { Facts, Loaded, Panel, Sheet } from "../../ui/kit.tsx"
+import { Facts, Loaded, Panel, Sheet, useIsOld } from "../../ui/kit.tsx"
 import { useMay } from "../../ui/useMe.ts"
-import { isOld, useRead } from "../../ui/useRead.ts"
-import { OFTEN_MS } from "../../view/live/Polls.ts"
+import { isOld } from "../../ui/useRead.ts"
+import { useReady } from "../../ui/useReady.ts"
 import { Archive } from "./Archive.tsx"
 import { Breaker } from "./Breaker.tsx"
 import { Check } from "./Check.tsx"
 import { Drift } from "./Drift.tsx"
 import { Processes } from "./Processes.tsx"
 import { ProcessParts } from "./ProcessParts.tsx"
+import { ReadAge } from "./ReadAge.tsx"
 import { RuntimeParts } from "./RuntimeParts.tsx"
 import { Telemetry } from "./Telemetry.tsx"
 
@@ -17,12 +18,13 @@ import { Telemetry } from "./Telemetry.tsx"
 export default function OperationsPage() {
   useTitle("Operations")
   const isAdmin = useMay()("admin")
-  const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: OFTEN_MS })
+  const ready = useReady()
+  const isUnknown = useIsOld()
   return (
     <Sheet
       title="Operations"
       note={
-        ready.data === undefined || isOld(ready)
+        ready.data === undefined || isOld(ready) || (isUnknown && ready.data.status === "ok")
           ? undefined
           : ready.data.status === "ok"
             ? "all checks pass"
@@ -31,16 +33,14 @@ export default function OperationsPage() {
     >
       <div className="grid items-start gap-3 xl:grid-cols-2">
         <div className="grid gap-3">
-          <Panel title="Readiness">
+          <Panel title="Readiness" actions={<ReadAge read={ready} />}>
             <Loaded read={ready} what="The readiness cannot be read" rows={5}>
               {(shown) => <Checks ready={shown} />}
             </Loaded>
           </Panel>
           <Breaker mayReset={isAdmin} stateNow={ready.data?.checks.circuitBreaker} />
         </div>
-        {ready.data?.ingest === undefined ? null : (
-          <Telemetry ingest={ready.data.ingest} readAt={ready.dataUpdatedAt} />
-        )}
+        {ready.data?.ingest === undefined ? null : <Telemetry ingest={ready.data.ingest} ready={ready} />}
         <Archive />
         <Processes />
         <Drift />
@@ -55,7 +55,14 @@ const Checks = ({ ready: { archive, checks } }: { readonly ready: Readiness }) =
   <>
     <Facts
       facts={[
-        ["Database", <Check key="database" ok={checks.database === "ok"} text={checks.database} />],
+        [
+          "Database",
+          <Check
+            key="database"
+            ok={checks.database === "ok"}
+            text={checks.database === "ok" ? "answers" : "does not answer"}
+          />
+        ],
         [
           "Event log",
           <Check
@@ -68,10 +75,21 @@ const Checks = ({ ready: { archive, checks } }: { readonly ready: Readiness }) =
           "Runtime",
           <Check key="runtime" ok={checks.runtime.ok} text={checks.runtime.detail ?? checks.runtime.runtimeKind} />
         ],
-        ["Streams of runs", <Check key="streams" ok={checks.streamConsumer === "ok"} text={checks.streamConsumer} />],
+        [
+          "Streams of runs",
+          <Check
+            key="streams"
+            ok={checks.streamConsumer === "ok"}
+            text={checks.streamConsumer === "ok" ? "connected" : "some are not connected"}
+          />
+        ],
         [
           "Circuit breaker",
-          <Check key="breaker" ok={checks.circuitBreaker === "CLOSED"} text={checks.circuitBreaker} />
+          <Check
+            key="breaker"
+            ok={checks.circuitBreaker === "CLOSED"}
+            text={checks.circuitBreaker.toLowerCase().replace("_", " ")}
+          />
         ],
         ...(archive === undefined
           ? []

@@ -5,6 +5,7 @@ import { Empty } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, whole } from "../../view/format/Format.ts"
 import { LATER_MS } from "../../view/live/Polls.ts"
+import { ReadAge } from "./ReadAge.tsx"
 
 /** The process that answers, its retention, and all settings. Secrets are masked. */
 export const ProcessParts = () => {
@@ -20,7 +21,7 @@ export const ProcessParts = () => {
   )
   return (
     <>
-      <Panel title="This process" note="it answered this request">
+      <Panel title="This process" note="it answered this request" actions={<ReadAge read={info} />}>
         <Loaded read={info} what="The process cannot be read" rows={3}>
           {({ observedRuns, startedAt, version }) => (
             <Facts
@@ -38,7 +39,7 @@ export const ProcessParts = () => {
           )}
         </Loaded>
       </Panel>
-      <Panel title="Retention">
+      <Panel title="Retention" actions={<ReadAge read={info} />}>
         <Loaded read={info} what="The settings cannot be read" rows={3}>
           {() =>
             retention.length === 0 ? (
@@ -63,6 +64,7 @@ export const ProcessParts = () => {
         className="xl:col-span-2"
         actions={
           <>
+            <ReadAge read={info} />
             <label className="flex items-center gap-1.5">
               <input type="checkbox" checked={onlySet} onChange={({ target }) => setOnlySet(target.checked)} />
               Only changed settings

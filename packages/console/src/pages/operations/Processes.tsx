@@ -4,6 +4,7 @@ import { countColumn, Loaded, Panel, Table, type TableColumn } from "../../ui/ki
 import { useRead } from "../../ui/useRead.ts"
 import { counted, duration } from "../../view/format/Format.ts"
 import { LATER_MS } from "../../view/live/Polls.ts"
+import { ReadAge } from "./ReadAge.tsx"
 
 const COLUMNS: ReadonlyArray<TableColumn<ProcessReport>> = [
   {
@@ -41,6 +42,7 @@ export const Processes = () => {
       title="Processes"
       note={processes.data === undefined ? undefined : counted(processes.data.data.length, "process", "processes")}
       className="xl:col-span-2"
+      actions={<ReadAge read={processes} />}
     >
       <Loaded read={processes} what="The processes cannot be listed" rows={3}>
         {({ data }) => (

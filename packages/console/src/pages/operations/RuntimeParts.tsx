@@ -3,6 +3,7 @@ import { Facts, Loaded, Panel, Table } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { modeLabel } from "../../view/format/Format.ts"
 import { LATER_MS } from "../../view/live/Polls.ts"
+import { ReadAge } from "./ReadAge.tsx"
 
 /** The runtime as it describes itself: manifest, modes and roots. */
 export const RuntimeParts = () => {
@@ -11,7 +12,7 @@ export const RuntimeParts = () => {
   const roots = useRead(["roots"], (api) => api.runtime.roots(), { everyMs: LATER_MS })
   return (
     <>
-      <Panel title="Runtime">
+      <Panel title="Runtime" actions={<ReadAge read={manifest} />}>
         <Loaded read={manifest} what="The runtime's manifest cannot be read" rows={4}>
           {({ agentId, description, metadata, supportedModes, title }) => (
             <Facts
@@ -54,7 +55,7 @@ export const RuntimeParts = () => {
           }
         </Loaded>
       </Panel>
-      <Panel title="Modes" className="xl:col-span-2">
+      <Panel title="Modes" className="xl:col-span-2" actions={<ReadAge read={modes} />}>
         <Loaded read={modes} what="The runtime's modes cannot be read" rows={5}>
           {(shown) => (
             <Table

@@ -1,4 +1,5 @@
 import type { IngestHealth } from "@runplane/api"
+import type { UseQueryResult } from "@tanstack/react-query"
 import { useEffect, useRef } from "react"
 import { Facts, Panel, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
@@ -6,15 +7,17 @@ import { duration, percent, whole } from "../../view/format/Format.ts"
 import { LATER_MS } from "../../view/live/Polls.ts"
 import { bytesText, receivedPerSecond, type Sample, spanInboxState } from "../../view/operations/SpanInbox.ts"
 import { Check } from "./Check.tsx"
+import { ReadAge } from "./ReadAge.tsx"
 
 interface TelemetryProps {
   readonly ingest: IngestHealth
-  /** Unix milliseconds. */
-  readonly readAt: number
+  /** The read that it is of. */
+  readonly ready: Pick<UseQueryResult, "dataUpdatedAt">
 }
 
 /** The span inbox of OpenTelemetry: what waits in it, and what arrives. */
-export const Telemetry = ({ ingest, readAt }: TelemetryProps) => {
+export const Telemetry = ({ ingest, ready }: TelemetryProps) => {
+  const readAt = ready.dataUpdatedAt
   const { duplicates, lagSeconds, limitBytes, received, rejected, waiting, waitingBytes } = ingest
   const samples = useRef<{ readonly before?: Sample; readonly now: Sample }>({ now: { at: readAt, received } })
   useEffect(() => {
@@ -25,7 +28,15 @@ export const Telemetry = ({ ingest, readAt }: TelemetryProps) => {
   const state = spanInboxState(ingest)
   const share = Math.min(1, waitingBytes / limitBytes)
   return (
-    <Panel title="OpenTelemetry" actions={<TextLink href="/runs?q=runtimeKind%3Aotlp">its runs</TextLink>}>
+    <Panel
+      title="OpenTelemetry"
+      actions={
+        <>
+          <ReadAge read={ready} />
+          <TextLink href="/runs?q=runtimeKind%3Aotlp">its runs</TextLink>
+        </>
+      }
+    >
       <Facts
         facts={[
           ["Span inbox", <Check key="inbox" ok={state.ok} text={state.text} />],

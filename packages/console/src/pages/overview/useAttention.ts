@@ -1,7 +1,9 @@
 import type { ControlPlaneCalls, DashboardOverview } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { isOld, useRead } from "../../ui/useRead.ts"
-import { LATER_MS, OFTEN_MS } from "../../view/live/Polls.ts"
+import { useReady } from "../../ui/useReady.ts"
+import { LATER_MS } from "../../view/live/Polls.ts"
+import { serviceNow } from "../../view/live/ServerClock.ts"
 import { concernsOf, type Looked, SILENT_MINUTES } from "../../view/overview/Concerns.ts"
 import { runFacts } from "../../view/run/RunFacts.ts"
 import { type OverviewRange, runsLink, searchOf } from "./OverviewQuery.ts"
@@ -49,7 +51,7 @@ const MOST_RUNS = 200
  */
 const silentRuns = (api: ControlPlaneCalls) =>
   Effect.gen(function* () {
-    const since = new Date(Date.now() - SILENT_MINUTES * MINUTE).toISOString()
+    const since = new Date(serviceNow() - SILENT_MINUTES * MINUTE).toISOString()
     const after = yield* api.crossRunEvents.list({ query: { afterTs: since, afterSeq: 0, limit: 1 } })
     const firstSeq = after.data[0]?.seq ?? Number.POSITIVE_INFINITY
     const { data, total } = yield* api.runs.list({
@@ -93,7 +95,7 @@ const OPEN_ALERTS = { status: "open", limit: 100 } as const
 
 /** The problems that the service reports, and the checks that could not be read. */
 export const useAttention = (overview: DashboardOverview, range: OverviewRange) => {
-  const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: OFTEN_MS })
+  const ready = useReady()
   const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: LATER_MS })
   const hooks = useRead(["webhooks"], (api) => api.webhooks.list(), { everyMs: LATER_MS })
   const silent = useRead(["silent runs", "looked"], silentRuns, { everyMs: LATER_MS })

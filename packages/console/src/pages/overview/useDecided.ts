@@ -11,7 +11,7 @@ import { type OverviewRange, searchOf } from "./OverviewQuery.ts"
 
 /** Runs of one read. */
 const MOST_RUNS = 200
-const LIST = { ...newestRuns(MOST_RUNS), include: "decision" } as const
+const LIST = { ...newestRuns(MOST_RUNS), include: ["decision"] } as const
 
 /** The search for the decisions of the band. */
 export const DECIDED = "outcome:(for,against,decided,denied)"

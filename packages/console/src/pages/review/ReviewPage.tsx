@@ -95,7 +95,7 @@ export default function ReviewPage() {
           <QueryBar
             resource="runs"
             label="Runs to review"
-            placeholder="All runs, or has:decisions -has:mark.correct"
+            placeholder={`All runs${name === CORRECT ? " with a decision" : ""}, or -has:mark.${name}`}
             value={q}
             onChange={(next) => set({ q: next, run: "" })}
           />

@@ -113,6 +113,9 @@ export const ReviewPanel = ({ event, given, goTo, me, renew, reveal, runId, set,
     if (draft.trim() === (held?.comment ?? "")) setDraft(undefined)
     else save(value)
   }
+  const [refusals, setRefusals] = useState(0)
+  const refuse = () => setRefusals((count) => count + 1)
+  useEffect(() => setRefusals(0), [subject])
   const last = lastGiven(given)
   const undoLast = () => {
     if (last === undefined) return
@@ -137,7 +140,14 @@ export const ReviewPanel = ({ event, given, goTo, me, renew, reveal, runId, set,
           { keys: "c", says: "Comment", group: "Mark", run: () => commentRef.current?.focus() },
           { keys: "u", says: "Undo the mark just made", group: "Mark", run: undoLast }
         ]
-      : []
+      : // A key that cannot mark says why.
+        [
+          ...choices.flatMap(({ key, value: next }) =>
+            key === undefined ? [] : [{ keys: key, says: `${name}: ${cut(valueText(name, next), 40)}`, run: refuse }]
+          ),
+          { keys: "c", says: "Comment", run: refuse },
+          { keys: "u", says: "Undo the mark just made", run: undoLast }
+        ].map((shortcut) => ({ ...shortcut, group: "Mark" }))
   )
   const targetChosen = isEventTarget ? SELECTED : targetText(target)
   const targets = [
@@ -199,7 +209,10 @@ export const ReviewPanel = ({ event, given, goTo, me, renew, reveal, runId, set,
           </div>
         </>
       ) : (
-        <p className="text-warn">{problem}</p>
+        <p key={refusals} role={refusals === 0 ? undefined : "alert"} className="text-warn">
+          {refusals === 0 ? "" : "Not marked. "}
+          {problem}
+        </p>
       )}
       <div className="flex flex-wrap gap-1.5">
         <button type="button" className="btn" onClick={() => goTo(-1)}>

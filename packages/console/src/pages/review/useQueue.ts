@@ -5,6 +5,7 @@ import { callRuns } from "../../client/Client.ts"
 import { MARKS_OF_ME, marksKey } from "../../ui/marks/useMarks.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { queryValue } from "../../view/query/QueryCompletion.ts"
+import { queueSearch } from "../../view/review/Review.ts"
 
 const PAGE = 100
 /** Marks of the caller that are read: the newest ones of the name. */
@@ -30,8 +31,9 @@ interface Queue {
  * The runs of a search, read once: a run stays in the queue when its mark makes the search leave it out. The queue ends
  * at the time when it was read.
  */
-export const useQueue = (q: string, name: string, me: string | undefined): Queue => {
+export const useQueue = (wanted: string, name: string, me: string | undefined): Queue => {
   const queries = useQueryClient()
+  const q = queueSearch(wanted, name)
   const [anchor, setAnchor] = useState(() => new Date().toISOString())
   const list = useInfiniteQuery({
     queryKey: ["review", q, anchor],

@@ -15,6 +15,7 @@ import { runFacts } from "../../view/run/RunFacts.ts"
 import { timeLeftOf } from "../../view/run/TimeLeft.ts"
 import type { ShownRun } from "./useShown.ts"
 
+const AlertChip = lazily(() => import("./AlertChip.tsx"))
 const ExportButton = lazily(() => import("./ExportButton.tsx"))
 const RunActions = lazily(() => import("./RunActions.tsx"))
 
@@ -59,6 +60,11 @@ export const Header = ({ shown }: { readonly shown: ShownRun }) => {
           <StatusBadge status={state.run.status} chip />
         </span>
         {verdict === undefined ? null : <Chip tone={verdict.tone}>{verdict.word}</Chip>}
+        {isOffline ? null : (
+          <Suspense fallback={null}>
+            <AlertChip runId={run.id} status={run.status} />
+          </Suspense>
+        )}
         {isNow ? null : <Chip tone="warn">earlier state</Chip>}
         {run.storage === "archive" ? <Chip>read-only</Chip> : null}
         <span className="no-print ml-auto flex gap-1">

@@ -62,8 +62,7 @@ const offersFor = ({ run, state }: ShownRun, may: (role: Role) => boolean, contr
             : offer("unarchive", "Unarchive", ArchiveRestore)
         ]
       : []),
-    // Files alone have an archived run, and only retention deletes them.
-    ...(may("admin") && run.storage !== "archive" ? [offer("delete", "Delete", Trash2)] : [])
+    ...(may("admin") ? [offer("delete", "Delete", Trash2)] : [])
   ]
 }
 
@@ -121,7 +120,10 @@ export default function RunActions({ shown }: { readonly shown: ShownRun }) {
           aria-disabled={not !== undefined}
           title={not ?? title}
           className={`btn px-2 ${not === undefined ? "" : "cursor-not-allowed text-muted"} ${
-            (offered === "cancel" || offered === "delete") && not === undefined ? "btn-bad" : ""
+            // The only action of a read-only run is not the one to press.
+            (offered === "cancel" || (offered === "delete" && run.storage !== "archive")) && not === undefined
+              ? "btn-bad"
+              : ""
           }`}
           onClick={() => (not === undefined ? setAction(offered) : undefined)}
         >

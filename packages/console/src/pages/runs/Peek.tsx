@@ -1,17 +1,22 @@
 import type { Run } from "@runplane/api"
-import { isTerminal, runDuration } from "@runplane/domain"
+import { runDuration } from "@runplane/domain"
 import { X } from "lucide-react"
 import { StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
+import { CardRings } from "../../ui/decision/CardRings.tsx"
 import { Overlay } from "../../ui/dialogs/Overlay.tsx"
 import { Facts, Loaded, TextLink } from "../../ui/kit.tsx"
-import { NameText } from "../../ui/NameText.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { duration, percent, whole } from "../../view/format/Format.ts"
+import { verdictTone } from "../../view/decision/VerdictTone.ts"
+import { cut, duration, TITLE_LENGTH, whole } from "../../view/format/Format.ts"
+import { serviceNow } from "../../view/live/ServerClock.ts"
 import { runFacts } from "../../view/run/RunFacts.ts"
 import Bulk from "./Bulk.tsx"
 
-/** A run beside the list: question, decision, facts and actions. */
+/** Sentences of the preview; the page of the run has all. */
+const MOST_SENTENCES = 4
+
+/** A run beside the list: decision, facts and actions. */
 export default function Peek({
   isBeside,
   onClose,
@@ -23,8 +28,9 @@ export default function Peek({
   readonly onClose: () => void
 }) {
   const facts = runFacts(run)
+  const card = useRead(["card", run.id], (api) => api.decisions.card({ params: { id: run.id }, query: {} }))
   const state = useRead(["run state", run.id], (api) => api.runs.state({ params: { id: run.id } }))
-  const elapsed = runDuration(run, Date.now())
+  const elapsed = runDuration(run, serviceNow())
   const content = (
     <>
       <div className="flex flex-wrap items-center gap-3 px-3 pt-3">
@@ -32,33 +38,31 @@ export default function Peek({
         <TextLink href={`/runs/${run.id}`}>Open the run</TextLink>
         <TextLink href={`/compare?left=${run.id}`}>Compare with…</TextLink>
       </div>
+      <Loaded read={card} what="The decision of the run cannot be read" rows={6}>
+        {(card) => (
+          <div className="flex flex-col gap-2 px-4 pt-3">
+            {card.question === undefined || card.question === facts.title ? null : (
+              <p className="font-semibold">
+                <UserText text={cut(card.question, TITLE_LENGTH)} />
+              </p>
+            )}
+            {card.rings.length === 0 ? null : (
+              <div className="mx-auto w-full max-w-[340px]">
+                <CardRings card={card} word={card.word} tone={verdictTone(card.verdict)} counts={card.counts} />
+              </div>
+            )}
+            {card.sentences.slice(0, MOST_SENTENCES).map(({ text, tone }) => (
+              <p key={text} className={tone === "warn" ? "text-warn" : ""}>
+                <UserText text={text} />
+              </p>
+            ))}
+          </div>
+        )}
+      </Loaded>
       <Loaded read={state} what="The state of the run cannot be read" rows={6}>
-        {({ decision: { current }, participants, run: { intent } }) => (
+        {({ participants }) => (
           <Facts
             facts={[
-              ["Question", <UserText key="question" text={intent ?? facts.intent ?? "–"} />],
-              [
-                "Decision",
-                current?.finalized === true ? (
-                  <span key="decision">
-                    <UserText text={current.action ?? "–"} className="font-medium" />
-                    {current.confidence === undefined ? null : (
-                      <span className="num text-muted"> {percent(current.confidence)}</span>
-                    )}
-                    {current.reasons.map((reason) => (
-                      <span key={reason} className="block text-soft">
-                        <UserText text={reason} />
-                      </span>
-                    ))}
-                  </span>
-                ) : run.status === "cancelled" ? (
-                  "None, cancelled"
-                ) : isTerminal(run.status) ? (
-                  "None"
-                ) : (
-                  "None yet"
-                )
-              ],
               ...(run.errorMessage === undefined
                 ? []
                 : [
@@ -100,7 +104,7 @@ export default function Peek({
     >
       <div className="flex items-center justify-between gap-3 border-b border-line px-3 py-1.5">
         <h2 className="flex min-w-0 font-semibold">
-          <NameText text={facts.title} />
+          <UserText text={cut(facts.title, TITLE_LENGTH)} className="truncate" />
         </h2>
         <button type="button" aria-label="Close the preview" className="btn btn-quiet -mr-2 px-1.5" onClick={onClose}>
           <X size={16} aria-hidden />

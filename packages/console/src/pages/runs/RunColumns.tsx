@@ -5,9 +5,19 @@ import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { NameText } from "../../ui/NameText.tsx"
-import { compact, duration, listedDollars, modeLabel, percent, whole } from "../../view/format/Format.ts"
+import {
+  compact,
+  cut,
+  duration,
+  listedDollars,
+  modeLabel,
+  NAME_LENGTH,
+  TITLE_LENGTH,
+  whole
+} from "../../view/format/Format.ts"
 import { type MarksOfRuns, markNameOf } from "../../view/marks/MarkColumns.ts"
 import type { RunFacts } from "../../view/run/RunFacts.ts"
+import { DecisionCell } from "./DecisionCell.tsx"
 
 const WaitCell = lazily(() => import("./WaitCell.tsx"))
 const MarkCell = lazily(() => import("./MarkCell.tsx"))
@@ -25,63 +35,54 @@ export interface Column {
   readonly cell: (run: Run, facts: RunFacts, now: number) => ReactNode
 }
 
+/** Letters of an id in the second line of a run. */
+const ID_LETTERS = 8
+
 /** An unknown value, which is not 0. */
 const none = <span className="text-muted">–</span>
-
-const decisionCell = (run: Run, { action, confidence }: RunFacts) => {
-  if (action === undefined) {
-    return run.errorCode === undefined ? none : <span className="truncate text-bad">{run.errorCode}</span>
-  }
-  return (
-    <span className="flex min-w-0 items-baseline gap-1.5">
-      <UserText text={action} className="truncate" />
-      {confidence === undefined ? null : (
-        <span className="num whitespace-nowrap text-muted">{percent(confidence)}</span>
-      )}
-    </span>
-  )
-}
 
 /** All columns of the list, those that are usual first and in their usual order. */
 export const COLUMNS: ReadonlyArray<Column> = [
   {
-    id: "status",
-    title: "Status",
-    width: "minmax(104px, 124px)",
-    // A phone has space for the icon.
-    cell: ({ status }) => (
-      <span className="max-md:w-4 max-md:overflow-hidden">
-        <StatusBadge status={status} />
-      </span>
-    )
+    id: "decision",
+    title: "Decision",
+    // A phone has space for the glyph.
+    width: "minmax(176px, 196px)",
+    cell: (run) => <DecisionCell run={run} />
   },
   {
     id: "run",
     title: "Run",
-    width: "minmax(150px, 2.4fr)",
-    cell: ({ archivedAt, historyGap }, { title }) => (
-      <span className="flex min-w-0 items-center gap-2">
-        <NameText text={title} className="font-medium" />
-        {archivedAt === null ? null : <Chip>archived</Chip>}
-        {historyGap === true ? (
-          <Chip tone="warn" title="The log has a gap: messages are missing">
-            gap
-          </Chip>
-        ) : null}
+    width: "minmax(180px, 3fr)",
+    cell: ({ archivedAt, historyGap, id }, { environment, scenario, title }) => (
+      <span className="flex min-w-0 flex-col leading-tight">
+        <span className="flex min-w-0 items-center gap-2">
+          <UserText text={cut(title, TITLE_LENGTH)} className="truncate font-medium" />
+          {archivedAt === null ? null : <Chip>archived</Chip>}
+          {historyGap === true ? (
+            <Chip tone="warn" title="The log has a gap: messages are missing">
+              gap
+            </Chip>
+          ) : null}
+        </span>
+        <span className="truncate text-[12px] text-muted max-md:hidden">
+          {[scenario === title ? undefined : scenario, id.slice(0, ID_LETTERS), environment]
+            .filter((part) => part !== undefined)
+            .map((part, at) => (
+              <span key={part}>
+                {at === 0 ? "" : " · "}
+                <UserText text={cut(part, NAME_LENGTH)} />
+              </span>
+            ))}
+        </span>
       </span>
     )
-  },
-  {
-    id: "decision",
-    title: "Decision",
-    width: "minmax(124px, 1.1fr)",
-    from: "md",
-    cell: decisionCell
   },
   {
     id: "started",
     title: "Started",
     width: "84px",
+    from: "md",
     sort: "createdAt",
     cell: ({ createdAt, startedAt }) => <Time at={startedAt ?? createdAt} className="text-soft" />
   },
@@ -102,7 +103,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     title: "Events",
     width: "56px",
     align: "right",
-    from: "xl",
+    from: "2xl",
     sort: "events",
     cell: ({ lastEventIndex }) => <span className="num">{whole(lastEventIndex)}</span>
   },
@@ -111,7 +112,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     title: "Tokens",
     width: "58px",
     align: "right",
-    from: "lg",
+    from: "2xl",
     sort: "tokens",
     cell: (_, { tokens }) => (tokens === undefined ? none : <span className="num">{compact(tokens)}</span>)
   },
@@ -120,7 +121,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     title: "Cost",
     width: "96px",
     align: "right",
-    from: "lg",
+    from: "md",
     sort: "cost",
     cell: (_, { cost }) => (cost === undefined ? none : <CostText cost={cost} say={listedDollars} />)
   },
@@ -129,7 +130,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     title: "Agents",
     width: "54px",
     align: "right",
-    from: "xl",
+    from: "2xl",
     cell: ({ participantCount }) =>
       participantCount === undefined ? none : <span className="num">{whole(participantCount)}</span>
   },
@@ -144,8 +145,8 @@ export const COLUMNS: ReadonlyArray<Column> = [
   {
     id: "policy",
     title: "Policy",
-    width: "minmax(90px, 0.9fr)",
-    from: "2xl",
+    width: "minmax(90px, 1fr)",
+    from: "xl",
     cell: (_, { policy }) => (policy === undefined ? none : <NameText text={policy} className="text-soft" />)
   },
   {
@@ -197,6 +198,13 @@ export const COLUMNS: ReadonlyArray<Column> = [
     )
   },
   {
+    id: "status",
+    title: "Status",
+    width: "124px",
+    from: "md",
+    cell: ({ status }) => <StatusBadge status={status} />
+  },
+  {
     id: "ended",
     title: "Ended",
     width: "84px",
@@ -206,21 +214,10 @@ export const COLUMNS: ReadonlyArray<Column> = [
 ]
 
 /** Columns that are always there, in front of the others. */
-export const FIXED: ReadonlyArray<string> = ["status", "run"]
+export const FIXED: ReadonlyArray<string> = ["decision", "run"]
 
 /** Columns that are shown when none were chosen. */
-const USUAL: ReadonlyArray<string> = [
-  "decision",
-  "started",
-  "duration",
-  "events",
-  "tokens",
-  "cost",
-  "participants",
-  "mode",
-  "policy",
-  "id"
-]
+const USUAL: ReadonlyArray<string> = ["started", "duration", "events", "tokens", "cost", "participants", "policy"]
 
 /** The ids of the columns that can be chosen, in the order in which they are shown. */
 export const chosenColumns = (chosen: ReadonlyArray<string>): ReadonlyArray<string> =>

@@ -129,7 +129,7 @@ export const listQuery = (filters: RunFilters, anchor: Date, cursor: string): Ru
     offset: 0,
     sortBy,
     sortOrder,
-    include: "participants",
+    include: ["participants", "decision"],
     ...(cursor !== "" && { cursor })
   }
 }

@@ -21,11 +21,11 @@ const ReadMarks = lazily(() => import("./ReadMarks.tsx"))
 const Bulk = lazily(() => import("./Bulk.tsx"))
 const Peek = lazily(() => import("./Peek.tsx"))
 
-const HEIGHTS: Readonly<Record<RunFilters["density"], number>> = { comfortable: 42, compact: 32 }
+const HEIGHTS: Readonly<Record<RunFilters["density"], number>> = { comfortable: 52, compact: 42 }
 /** Of a row with a second line. */
 const PHONE_HEIGHT = 58
-/** Width of the column of statuses, which a phone shows as icons. */
-const PHONE_STATUS = "16px"
+/** Width of the column of decisions, which a phone shows as glyphs. */
+const PHONE_DECISION = "30px"
 const PHONE = "(max-width: 767px)"
 /** A screen with space for a run beside the list. */
 const WIDE = "(min-width: 1024px)"
@@ -43,7 +43,7 @@ const tracks = (columns: ReadonlyArray<Column>, narrowest: ReadonlyArray<Column[
     "16px",
     ...columns
       .filter(({ from }) => narrowest.includes(from))
-      .map(({ id, width }) => (id === "status" && !narrowest.includes("md") ? PHONE_STATUS : width)),
+      .map(({ id, width }) => (id === "decision" && !narrowest.includes("md") ? PHONE_DECISION : width)),
     ...(narrowest.includes("md") ? ["22px"] : [])
   ].join(" ")
 
@@ -66,7 +66,13 @@ export default function RunsPage() {
   const height = isPhone ? PHONE_HEIGHT : HEIGHTS[filters.density]
   const rows = useRef<RowListHandle>(null)
   const [marks, setMarks] = useState<MarksOfRuns>()
-  const columns = useMemo(() => columnsOf(filters.columns, marks), [filters.columns, marks])
+  const all = useMemo(() => columnsOf(filters.columns, marks), [filters.columns, marks])
+  // Beside a preview the list is as narrow as on a small screen.
+  const isBeside = isWide && filters.peek !== "" && filters.columns.length === 0
+  const columns = useMemo(
+    () => (isBeside ? all.filter(({ from }) => from === undefined || from === "md") : all),
+    [all, isBeside]
+  )
   const markNames = useMemo(() => filters.columns.flatMap((id) => markNameOf(id) ?? []), [filters.columns])
   const ids = useMemo(() => runs.map(({ id }) => id), [runs])
   const selected = useMemo(
@@ -281,7 +287,7 @@ const Header = ({ column, onSort, sort }: HeaderProps) => {
   if (column.sort === undefined) {
     return (
       <span role="columnheader" className={`label ${cellClass(column)}`}>
-        <span className={`truncate ${column.id === "status" ? "max-md:sr-only" : ""}`}>{column.title}</span>
+        <span className={`truncate ${column.id === "decision" ? "max-md:sr-only" : ""}`}>{column.title}</span>
       </span>
     )
   }

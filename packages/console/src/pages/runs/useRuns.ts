@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { callRuns } from "../../client/Client.ts"
+import { serviceNow } from "../../view/live/ServerClock.ts"
 import { listQuery, newerQuery, type RunFilters } from "./RunQuery.ts"
 
 /** How often the rows are read again: less often when much has been paged in. */
@@ -38,7 +39,7 @@ export const useRuns = (shown: RunFilters) => {
   const showNewer = () => {
     const newest = newer.data?.data[0]?.createdAt
     // The clock of the service counts, should that of the browser be behind.
-    setAnchor(new Date(Math.max(Date.now(), newest === undefined ? 0 : Date.parse(newest) + 1)))
+    setAnchor(new Date(Math.max(serviceNow(), newest === undefined ? 0 : Date.parse(newest) + 1)))
   }
   // In an empty list there is nothing that could jump.
   const shouldShow = runs.length === 0 && waiting > 0 && list.isSuccess

@@ -10,6 +10,7 @@ import { useRead } from "../../ui/useRead.ts"
 import { counted, duration, listedDollars } from "../../view/format/Format.ts"
 import { runsPage, stabilityPage } from "../../view/gates/GateLinks.ts"
 import { GROUPINGS, type Grouping, groupRows, groupSearch, type StabilityRow } from "../../view/gates/Gates.ts"
+import { serviceNow } from "../../view/live/ServerClock.ts"
 import { textParam, wordParam } from "../../view/query/UrlState.ts"
 
 const DAY_MS = 86_400_000
@@ -40,7 +41,7 @@ const params = {
 const startOf = (since: keyof typeof SINCE): string | undefined =>
   since === "all"
     ? undefined
-    : new Date(Math.floor(Date.now() / DAY_MS - Number.parseInt(since, 10)) * DAY_MS).toISOString()
+    : new Date(Math.floor(serviceNow() / DAY_MS - Number.parseInt(since, 10)) * DAY_MS).toISOString()
 
 /** How stable the decisions of runs are, over time and by their properties (docs/reference/gate.md#stability). */
 export default function StabilityPage() {

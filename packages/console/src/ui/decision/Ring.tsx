@@ -7,7 +7,7 @@ import {
   type SeatShape,
   seatText
 } from "@runplane/domain"
-import { type KeyboardEvent, memo, useMemo } from "react"
+import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from "react"
 import { voteFill } from "../../view/decision/VerdictTone.ts"
 import type { Tone } from "../../view/format/Status.ts"
 
@@ -37,9 +37,24 @@ export const Ring = memo(function Ring({ card, changed, isGrey = false, label, o
       }),
     [ring, hasVotes, verdict === undefined, voted, participants, quorum?.need]
   )
-  const press = onPress !== undefined && ring.seats.length <= MOST_PRESSED ? onPress : undefined
+  const canPress = onPress !== undefined && ring.seats.length <= MOST_PRESSED
+  const pressed = useRef<string>(undefined)
+  const svg = useRef<SVGSVGElement>(null)
+  const press = canPress
+    ? (seat: CardSeat) => {
+        pressed.current = seat.participantId
+        onPress(seat)
+      }
+    : undefined
+  // A seat that moves to another side is moved in the document, which drops its focus.
+  useLayoutEffect(() => {
+    if (pressed.current === undefined || document.activeElement !== document.body) return
+    const seat = svg.current?.querySelector<SVGGElement>(`[data-seat="${CSS.escape(pressed.current)}"]`)
+    seat?.focus({ preventScroll: true })
+  }, [ring])
   return (
     <svg
+      ref={svg}
       viewBox={`0 ${tick === undefined ? 8 : -8} ${RING_SIZE.width} ${RING_SIZE.height}`}
       className={`block w-full overflow-visible ${isGrey ? "opacity-60 grayscale" : ""}`}
       role={press === undefined ? "img" : "group"}
@@ -60,6 +75,21 @@ export const Ring = memo(function Ring({ card, changed, isGrey = false, label, o
           onPress={press}
         />
       ))}
+      {/* Beside the buttons, whose names are sentences. */}
+      <g aria-hidden className="pointer-events-none text-[11px] font-semibold" textAnchor="middle">
+        {seats.map(({ label, seat: { participantId, vote } }) =>
+          label === undefined ? null : (
+            <text
+              key={participantId}
+              x={label.x}
+              y={label.y + 4}
+              className={vote === "for" || vote === "against" ? "fill-panel" : "fill-text"}
+            >
+              {label.text}
+            </text>
+          )
+        )}
+      </g>
       {turnout === undefined ? null : (
         <g aria-hidden>
           <path d={turnout.whole} className="fill-line" />
@@ -146,7 +176,7 @@ interface SeatProps {
 const OPINION_STROKES = { for: "stroke-good", against: "stroke-bad", unsure: "stroke-muted" } as const
 
 const Seat = ({ hasVotes, isChanged, onPress, shape }: SeatProps) => {
-  const { bolt, confidence, dot, label, path, pivotal, seat } = shape
+  const { bolt, confidence, dot, path, pivotal, seat } = shape
   const { opinion, vote } = seat
   const text = seatText(seat, hasVotes)
   // A vote is filled; a mere opinion has an outline.
@@ -171,7 +201,7 @@ const Seat = ({ hasVotes, isChanged, onPress, shape }: SeatProps) => {
           }
         }
   return (
-    <g className={`ring-seat ${onPress === undefined ? "" : "cursor-pointer"}`} {...button}>
+    <g className={onPress === undefined ? "" : "cursor-pointer"} data-seat={seat.participantId} {...button}>
       <title>{text}</title>
       {path === undefined ? null : <path d={path} className={`${look} ${stroke}`} data-vote={vote} />}
       {dot === undefined ? null : (
@@ -187,19 +217,6 @@ const Seat = ({ hasVotes, isChanged, onPress, shape }: SeatProps) => {
           d={`M${bolt.x + 2} ${bolt.y - 10}l-7.5 11.5h5.5l-2 8.5l7.5-11.5h-5.5z`}
           className={vote === "for" || vote === "against" ? "fill-panel" : "fill-text"}
         />
-      )}
-      {label === undefined ? null : (
-        <text
-          aria-hidden
-          x={label.x}
-          y={label.y + 4}
-          textAnchor="middle"
-          className={`pointer-events-none text-[11px] font-semibold ${
-            vote === "for" || vote === "against" ? "fill-panel" : "fill-text"
-          }`}
-        >
-          {label.text}
-        </text>
       )}
     </g>
   )

@@ -1,21 +1,13 @@
 import type { AlertRuleState, ChangedAlertRule } from "@runplane/api"
-import { type AlertAction, measureOf } from "@runplane/domain"
+import type { AlertAction } from "@runplane/domain"
+import { storedAmount } from "./RuleSentence.ts"
 
 /** A level as the form of a rule has it. */
 export interface LevelFields {
+  /** As it is typed: a share in percent, a time in minutes. */
   readonly at: string
   readonly severity: ChangedAlertRule["levels"][number]["severity"]
   readonly actions: ReadonlyArray<AlertAction>
-}
-
-/** What the thresholds of a rule of this measure mean. */
-export const levelsLegend = (measure: string): string => {
-  const { firesBelow, unit } = measureOf(measure)
-  return [
-    "Levels, ascending",
-    ...(unit === "share" ? ["as shares: 0.5 is 50 %"] : []),
-    firesBelow ? "each fires when the value is below it" : "each fires when the value reaches it"
-  ].join("; ")
 }
 
 /** An action in a few words: `pagerduty ****cdef to 0197c0de`, `tag over-budget`. */
@@ -30,8 +22,10 @@ export const actionText = (action: AlertAction): string => {
       return `mark ${action.name}: ${JSON.stringify(action.value)}`
     case "tag":
       return `tag ${action.tag}`
-    default:
-      return action.type
+    case "suspend":
+      return "suspend the run"
+    case "cancel":
+      return "cancel the run"
   }
 }
 
@@ -61,7 +55,7 @@ export const changedRule = (
     ...kept,
     ...shown,
     enabled: rule?.enabled ?? true,
-    levels: levels.map(({ actions, at, severity }) => ({ at: Number(at), severity, actions })),
+    levels: levels.map(({ actions, at, severity }) => ({ at: storedAmount(shown.measure, at), severity, actions })),
     ...admission
   }
 }

@@ -1,4 +1,4 @@
-import type { MarkTarget, NewMark } from "@runplane/domain"
+import { CORRECT, type MarkTarget, type NewMark } from "@runplane/domain"
 import { isSameTarget } from "../marks/Marks.ts"
 
 /** A mark that a reviewer gave in this tab. It stays until the service has stored it, or the reviewer removes it. */
@@ -76,3 +76,9 @@ export const targetOfText = (text: string): MarkTarget | undefined => {
   const id = text.slice(prefix.length, prefix.length + 512)
   return text.startsWith(prefix) && id !== "" ? { kind: "participant", id } : undefined
 }
+
+/** The search of a queue: a mark of the decision is for runs that have one. */
+export const queueSearch = (wanted: string, name: string): string =>
+  name !== CORRECT ? wanted : wanted.trim() === "" ? HAS_DECISION : `(${wanted}) ${HAS_DECISION}`
+
+const HAS_DECISION = "has:decisions"

@@ -1,18 +1,19 @@
 import type { Run } from "@runplane/api"
 import { runDuration } from "@runplane/domain"
 import { costOf, duration, listedDollars } from "../format/Format.ts"
+import { runStatusLabel } from "../format/Status.ts"
 import type { RunFacts } from "../run/RunFacts.ts"
 
 const ID_LETTERS = 8
 
-/** One line that distinguishes runs of the same name: id, duration, cost, and the decision or the error. */
-export const runLine = (run: Run, { action, cost }: Pick<RunFacts, "action" | "cost">): string => {
+/** One line of a phone: the verdict or the error, the cost, the duration and the id. */
+export const runLine = (run: Run, { cost }: Pick<RunFacts, "cost">): string => {
   const ms = run.endedAt === undefined ? undefined : runDuration(run)
   return [
-    run.id.slice(0, ID_LETTERS),
-    ms === undefined ? undefined : duration(ms),
+    run.decision?.word ?? run.errorCode ?? runStatusLabel(run.status).word,
     cost === undefined ? undefined : costOf(cost, listedDollars),
-    action ?? run.errorCode
+    ms === undefined ? undefined : duration(ms),
+    run.id.slice(0, ID_LETTERS)
   ]
     .filter((part) => part !== undefined && part !== "")
     .join(" · ")

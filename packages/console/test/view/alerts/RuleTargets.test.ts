@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { AlertRuleState } from "@runplane/api"
 import type { AlertAction } from "@runplane/domain"
-import { actionText, changedRule, levelsLegend, withTarget } from "../../../src/view/alerts/RuleTargets.ts"
+import { actionText, changedRule, withTarget } from "../../../src/view/alerts/RuleTargets.ts"
 
 const slack: AlertAction = { type: "webhook", format: "slack", subscription: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10" }
 const pager: AlertAction = {
@@ -31,6 +31,14 @@ describe("the form of a rule", () => {
     expect(changedRule(rule, shown, levels, {})).toEqual(open)
   })
 
+  it("stores thresholds as they are typed: shares in percent, times in minutes", () => {
+    const typed = (measure: string, at: string) =>
+      changedRule(undefined, { ...shown, measure }, [{ at, severity: "info", actions: [] }], {}).levels[0]?.at
+    expect(typed("failureRate", "20")).toBe(0.2)
+    expect(typed("silenceMs", "1.5")).toBe(90_000)
+    expect(typed("costUsd", "0.1")).toBe(0.1)
+  })
+
   it("adds a target to every level, once, beside the others", () => {
     const added = withTarget(withTarget(levels, mail), mail)
     expect(added.map(({ actions }) => actions)).toEqual([
@@ -46,17 +54,8 @@ describe("the form of a rule", () => {
     [mail, "mail to https://mail.example.org/"],
     [tag, "tag over-budget"],
     [{ type: "mark", name: "budget", value: false }, "mark budget: false"],
-    [{ type: "cancel", allowCancel: true }, "cancel"]
+    [{ type: "cancel", allowCancel: true }, "cancel the run"]
   ] as ReadonlyArray<readonly [AlertAction, string]>)("shows %j", (action, text) => {
     expect(actionText(action)).toBe(text)
-  })
-
-  it.each([
-    ["costUsd", "Levels, ascending; each fires when the value reaches it"],
-    ["failureRate", "Levels, ascending; as shares: 0.5 is 50 %; each fires when the value reaches it"],
-    ["agreementBelow", "Levels, ascending; as shares: 0.5 is 50 %; each fires when the value is below it"],
-    ["markBelow:quality", "Levels, ascending; each fires when the value is below it"]
-  ])("says what the levels of %s mean", (measure, text) => {
-    expect(levelsLegend(measure)).toBe(text)
   })
 })

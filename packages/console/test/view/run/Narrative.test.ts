@@ -26,7 +26,7 @@ describe("the narrative of a run", () => {
         [8, "ana", "votes", "APPROVE"],
         [9, "policy", "refuses a message of an agent", ""],
         [10, "bob", "votes", "APPROVE"],
-        [11, "lead", "commits", "decision.selected"],
+        [11, "lead", "commits an approval", ""],
         [12, "run", "is completed", ""]
       ]
     )

@@ -50,12 +50,12 @@ const run = (over: Readonly<Record<string, unknown>>) =>
   })
 
 describe("the second line of a run on a phone", () => {
-  it("has id, duration, cost and decision, as far as they are known", () => {
-    const metadata = { finalAction: "go", estimatedCostUsd: 0.5 }
-    const ended = run({ endedAt: "2026-07-01T10:00:04.500Z", metadata })
-    assert.strictEqual(runLine(ended, runFacts(ended)), "82fd0968 · 4.5 s · $0.50 · go")
+  it("has verdict, cost, duration and id, as far as they are known", () => {
+    const decision = { verdict: "for", word: "Approved", counts: "2 for, 0 against, 2 of 2 voted", asOfSeq: 9 } as const
+    const ended = run({ endedAt: "2026-07-01T10:00:04.500Z", decision, metadata: { estimatedCostUsd: 0.5 } })
+    assert.strictEqual(runLine(ended, runFacts(ended)), "Approved · $0.50 · 4.5 s · 82fd0968")
     const failed = run({ errorCode: "SESSION_LOST" })
-    assert.strictEqual(runLine(failed, runFacts(failed)), "82fd0968 · SESSION_LOST")
+    assert.strictEqual(runLine(failed, runFacts(failed)), "SESSION_LOST · 82fd0968")
   })
 })
 

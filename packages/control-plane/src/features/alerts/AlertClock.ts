@@ -17,6 +17,7 @@ import { hasStatus } from "../../event-log/runs/RunColumns.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { AlertNotices, type DueNotice } from "./AlertNotices.ts"
 import { actionsOf, type FiringRow, firingColumns, toFiring } from "./AlertRows.ts"
+import { makePaces } from "./budgets/Paces.ts"
 import { releaseSettled } from "./budgets/Reservations.ts"
 import type { EndedFiring, makeFiringWriter } from "./FiringWriter.ts"
 import { evaluatorCaller, makeUnusedWebhooks } from "./RuleWebhooks.ts"
@@ -32,6 +33,7 @@ const MEMORY_DAYS = 31
 export const makeAlertClock = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const notices = yield* AlertNotices
+  const paces = yield* makePaces
   const silences = yield* makeSilences
   const removeUnused = yield* makeUnusedWebhooks
   let rolledMinute = 0
@@ -141,6 +143,7 @@ export const makeAlertClock = Effect.gen(function* () {
     yield* sql`
       DELETE FROM alert_amounts WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM alert_amounts WHERE ends_at < ${at}::timestamptz - interval '1 hour' LIMIT ${REMOVED_AT_ONCE}))`
+    yield* paces.forgetOld(now, REMOVED_AT_ONCE)
     yield* releaseSettled(sql)
     yield* sql`
       DELETE FROM alert_memories WHERE run_id = ANY(ARRAY(

@@ -5,6 +5,7 @@ import {
   amountText,
   backoffMs,
   isoTime,
+  measureTitle,
   RunId,
   targetProblem,
   valueProblem
@@ -196,7 +197,7 @@ const reasonOf = ({ at, measure, ruleName, telemetry, value }: AlertFiring): str
     telemetry === undefined
       ? ""
       : `, reported by telemetry${telemetry.source === undefined ? "" : ` of ${telemetry.source}`}`
-  return `alert rule ${ruleName}: ${measure} is ${amountText(measure, value, [at])}, the threshold is ${amountText(measure, at, [value])}${by}`
+  return `alert rule ${ruleName}: ${measureTitle(measure)} is ${amountText(measure, value, [at])}, the threshold is ${amountText(measure, at, [value])}${by}`
 }
 
 interface CommandRow extends FiringRow, Leased {

@@ -16,6 +16,7 @@ import {
   type AlertRule,
   isCalendarWindow,
   isoTime,
+  isoTimeOrNull,
   isRollingWindow,
   needsRecheck,
   periodOf,
@@ -122,11 +123,11 @@ export class AlertRules extends Context.Service<
         const [row] = yield* sql<{ readonly seq: bigint }>`
           SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS seq FROM event_seq`
         const end = row?.seq ?? 0n
-        if (rule.backfill !== true) return { from: end, backfill: null, silent: 0n }
+        if (rule.backfill !== true) return { from: end, backfill: null, silent: 0n, since: now }
         const isPeriod = isCalendarWindow(rule.window) || isRollingWindow(rule.window)
         const since = isPeriod ? periodOf(rule.window, rule.zone, now).start : yield* oldestRun(now)
         const from = BigInt(yield* seqAt(since))
-        return { from, backfill: from, silent: end }
+        return { from, backfill: from, silent: end, since }
       })
       const oldestRun = (now: number) =>
         Effect.map(
@@ -160,9 +161,11 @@ export class AlertRules extends Context.Service<
           if ((count?.rules ?? 0) >= MAX_ALERT_RULES) return yield* tooManyOf(MAX_ALERT_RULES, "alert rules")
           const begin = yield* beginOf(rule, now)
           const [row] = yield* sql<RuleRow>`
-            INSERT INTO alert_rules (id, rule, enabled, from_seq, backfill_seq, silent_seq, created_at, updated_at)
+            INSERT INTO alert_rules (id, rule, enabled, from_seq, backfill_seq, silent_seq, counted_since, created_at,
+                                     updated_at)
             VALUES (${rule.id}, ${JSON.stringify(rule)}::text::json, ${rule.enabled}, ${begin.from},
-                    ${begin.backfill}::bigint, ${begin.silent}, ${at}::timestamptz, ${at}::timestamptz)
+                    ${begin.backfill}::bigint, ${begin.silent}, ${isoTime(begin.since)}::timestamptz,
+                    ${at}::timestamptz, ${at}::timestamptz)
             ON CONFLICT DO NOTHING RETURNING ${ruleColumns(sql)}`
           if (row === undefined) return yield* alertRuleExists(rule.id)
           yield* record("create", rule, caller, at)
@@ -215,6 +218,7 @@ export class AlertRules extends Context.Service<
             yield* reset(id, now)
             yield* sql`DELETE FROM alert_counters WHERE rule_id = ${id}`
             yield* sql`DELETE FROM alert_amounts WHERE rule_id = ${id}`
+            yield* sql`DELETE FROM alert_paces WHERE rule_id = ${id}`
             yield* sql`DELETE FROM alert_deadlines WHERE rule_id = ${id}`
           }
           const begin = isSame && !isResumed ? undefined : yield* beginOf(rule, now)
@@ -224,6 +228,8 @@ export class AlertRules extends Context.Service<
                                    silent_seq = coalesce(${begin?.silent ?? null}::bigint, silent_seq),
                                    backfill_seq = CASE WHEN ${begin !== undefined}::boolean
                                                        THEN ${begin?.backfill ?? null}::bigint ELSE backfill_seq END,
+                                   counted_since = CASE WHEN ${isSame}::boolean THEN counted_since
+                                                        ELSE ${isoTimeOrNull(begin?.since)}::timestamptz END,
                                    updated_at = ${at}::timestamptz
             WHERE id = ${id} RETURNING ${ruleColumns(sql)}`
           if (changed === undefined) return yield* alertRuleNotFound(id)

@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import type { makeAlertClock } from "./AlertClock.ts"
 import { type EventsByRun, type NeededCounter, remembered, type StepResult, type StepStore } from "./AlertStep.ts"
+import { makePaces } from "./budgets/Paces.ts"
 import type { makeChangedRules } from "./ChangedRules.ts"
 import { isStored, type makeFiringWriter } from "./FiringWriter.ts"
 import { makeRuleMatches } from "./RuleMatches.ts"
@@ -122,6 +123,7 @@ export const makeAlertStores = Effect.fnUntraced(function* ({
   const rows = yield* makeRows
   const matchRuns = yield* makeRuleMatches
   const silences = yield* makeSilences
+  const paces = yield* makePaces
 
   /** A run that was running before it is first read gets its start from its record. */
   const memoriesOf = Effect.fnUntraced(function* (byRun: EventsByRun) {
@@ -145,10 +147,12 @@ export const makeAlertStores = Effect.fnUntraced(function* ({
       changed: changes.due(rules, now)
     })
 
-  const saveAt = (now: number, silentSeq: number, isKept: boolean) =>
+  /** `isPaced`: the entries are new spending, and not a second count of it. */
+  const saveAt = (now: number, silentSeq: number, { isKept, isPaced }: { isKept: boolean; isPaced: boolean }) =>
     Effect.fnUntraced(function* ({ counters, deadlines, entries, firings, memories, resolutions, runs }: StepResult) {
       yield* rows.saveCounters(counters)
       yield* amounts.save(entries, keptMs)
+      if (isPaced) yield* paces.save(entries, now)
       if (isKept && memories !== undefined) yield* rows.saveMemories(memories, isoTime(now))
       yield* rows.saveDeadlines(deadlines)
       // The clock and changes of rules fire for runs without an event in this step.
@@ -166,12 +170,17 @@ export const makeAlertStores = Effect.fnUntraced(function* ({
   return {
     live: (now: number): StepStore => ({
       ...{ memories: memoriesOf, clock: clockAt(now), load: rows.load },
-      save: saveAt(now, 0, true)
+      save: saveAt(now, 0, { isKept: true, isPaced: true })
     }),
     /** Of the fold of older events: their runs are remembered in the process, and `silentSeq` ends the silent ones. */
     backfill: (memories: Map<string, RunMemory>, silentSeq: number, now: number): StepStore => ({
       ...{ memories: remembered(memories), load: rows.load },
-      save: saveAt(now, silentSeq, false)
+      save: saveAt(now, silentSeq, { isKept: false, isPaced: true })
+    }),
+    /** Of the second count of a run that was claimed. */
+    recount: (memories: Map<string, RunMemory>, now: number): StepStore => ({
+      ...{ memories: remembered(memories), load: rows.load },
+      save: saveAt(now, 0, { isKept: false, isPaced: false })
     })
   }
 })

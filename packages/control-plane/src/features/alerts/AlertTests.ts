@@ -1,5 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type AlertTest, type BadRequest, badRequest, MAX_TESTED_FIRINGS, TESTED_DAYS } from "@runplane/api"
+import {
+  type AlertTest,
+  type BadRequest,
+  badRequest,
+  type ChangedAlertRule,
+  MAX_TESTED_FIRINGS,
+  TESTED_DAYS
+} from "@runplane/api"
 import {
   type AlertRule,
   type CanonicalEvent,
@@ -7,6 +14,7 @@ import {
   decodeEventText,
   makePeriods,
   markOfMeasure,
+  ruleProblem,
   type Sliced
 } from "@runplane/domain"
 import { inSlices, makeLongTurns, type TurnRefused } from "@runplane/server"
@@ -32,6 +40,8 @@ const MOST_EVENTS = 200_000
 /** Tests of one caller that run at the same time in a process. */
 const TESTS_AT_ONCE = 1
 const DAY_MS = 86_400_000
+/** Id of a tested rule that its author has not named yet. */
+const DRAFT_ID = "draft"
 
 /**
  * Tries a rule over the last days (docs/reference/alerts.md#test): takes the steps of the live evaluator over a store
@@ -39,7 +49,11 @@ const DAY_MS = 86_400_000
  */
 export class AlertTests extends Context.Service<
   AlertTests,
-  { readonly run: (rule: AlertRule) => Effect.Effect<AlertTest, BadRequest | SqlError | TurnRefused> }
+  {
+    readonly run: (rule: AlertRule) => Effect.Effect<AlertTest, BadRequest | SqlError | TurnRefused>
+    /** As `run`, for a rule that is not stored. */
+    readonly runDraft: (draft: ChangedAlertRule) => Effect.Effect<AlertTest, BadRequest | SqlError | TurnRefused>
+  }
 >()("runplane/control-plane/AlertTests") {
   static readonly layer = Layer.effect(
     AlertTests,
@@ -136,7 +150,14 @@ export class AlertTests extends Context.Service<
           firings: listed.map((one, number) => shown(newIds[number] ?? "", one, runs))
         } satisfies AlertTest
       }, turns.goOn)
-      return AlertTests.of({ run })
+
+      const runDraft = Effect.fnUntraced(function* (draft: ChangedAlertRule) {
+        const { backfilling: _b, createdAt: _c, error: _e, id = DRAFT_ID, updatedAt: _u, ...fields } = draft
+        const rule = { id, ...fields }
+        const problem = ruleProblem(rule)
+        return problem === undefined ? yield* run(rule) : yield* badRequest(problem)
+      })
+      return AlertTests.of({ run, runDraft })
     })
   )
 }

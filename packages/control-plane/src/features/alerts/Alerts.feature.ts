@@ -22,6 +22,7 @@ export const alerts = {
     "alert_firings",
     "alert_marks",
     "alert_memories",
+    "alert_paces",
     "alert_reservations",
     "alert_rules",
     "alert_silences"

@@ -80,7 +80,7 @@ export class Alerts extends Context.Service<
       )
 
       const list = Effect.fn("Alerts.list")(function* (query: AlertsQuery, runId?: RunId) {
-        const { limit, offset, rule, severity, status } = query
+        const { limit, offset, order = "newest", rule, severity, status } = query
         const where = sql.and([
           sql`true`,
           ...(runId === undefined ? [] : [sql`f.run_id = ${runId}::uuid`]),
@@ -91,9 +91,12 @@ export class Alerts extends Context.Service<
             : [status === "open" ? sql`f.resolved_at IS NULL` : sql`f.resolved_at IS NOT NULL`])
         ])
         const from = sql`alert_firings f`
-        const order = sql`f.starts_at DESC, f.id`
+        const newest = status === "resolved" ? sql`f.resolved_at DESC, f.id` : sql`f.starts_at DESC, f.id`
         const columns = firingColumns(sql)
-        const { rows, total } = yield* readPage<FiringRow>(sql, { columns, from, where, order, limit, offset })
+        const { rows, total } = yield* readPage<FiringRow>(sql, {
+          ...{ columns, from, where, limit, offset },
+          order: order === "urgent" ? urgentFirst(sql) : newest
+        })
         return { data: rows.map(toFiring), total, limit, offset, lagMs: yield* lagMs }
       })
 
@@ -170,6 +173,11 @@ export class Alerts extends Context.Service<
   )
 }
 
+/** Unhandled ones first, then by severity; among these the longest open ones first. */
+const urgentFirst = (sql: PgClient.PgClient) => sql`
+  f.acknowledged_at IS NOT NULL OR f.silenced, array_position(ARRAY['critical', 'warning', 'info'], f.severity),
+  f.starts_at, f.id`
+
 interface SilenceRow {
   readonly id: string
   readonly match: string
@@ -210,6 +218,7 @@ export const AlertsHttp = HttpApiBuilder.group(
       rule: ({ params }) => orUnavailable(rules.get(params.id)),
       putRule: ({ params, payload }) => asCaller((caller) => rules.put(params.id, payload, caller)),
       removeRule: ({ params }) => asCaller((caller) => rules.remove(params.id, caller)),
+      tryRule: ({ payload }) => orUnavailable(tests.runDraft(payload)),
       testRule: ({ params }) => orUnavailable(Effect.flatMap(rules.get(params.id), tests.run)),
       budgets: ({ query }) => orUnavailable(alerts.budgets(query.at)),
       silences: () => orUnavailable(alerts.silences),

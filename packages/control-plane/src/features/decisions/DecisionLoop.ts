@@ -1,4 +1,3 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { consume } from "../../event-log/consume/LogConsumer.ts"
@@ -7,7 +6,10 @@ import { BacktestRuns } from "../../queries/decisions/BacktestRuns.ts"
 import { makeChangedDecisions } from "./ChangedDecisions.ts"
 import { makeDecisionRows } from "./DecisionRows.ts"
 
-/** A step pauses for so many times of what its rows took, so that they take a fifth of one core at most. */
+/**
+ * A step pauses for so many times of what the rows of its short runs took, so that they take a fifth of one core at
+ * most. Those of long runs are rare by themselves, and the others do not wait for them twice.
+ */
 const PAUSE_SHARE = 4
 const LONGEST_PAUSE_MS = 10_000
 
@@ -19,11 +21,11 @@ const followForever = Effect.gen(function* () {
   const makeRows = yield* makeDecisionRows
   const step = Effect.gen(function* () {
     const followed = yield* follow
-    const begin = yield* Clock.currentTimeMillis
+    // The rows of new runs do not wait for the log of earlier releases.
+    if (followed?.isEnd === false) return { isEnd: false, lag: undefined }
     const made = yield* makeRows
-    const took = (yield* Clock.currentTimeMillis) - begin
-    if (made.runs > 0) yield* Effect.sleep(Math.min(took * PAUSE_SHARE, LONGEST_PAUSE_MS))
-    return { isEnd: followed?.isEnd === true && made.isEnd, lag: undefined }
+    if (made.tookMs > 0) yield* Effect.sleep(Math.min(made.tookMs * PAUSE_SHARE, LONGEST_PAUSE_MS))
+    return { isEnd: followed !== undefined && made.isEnd, lag: undefined }
   })
   yield* consume({
     ...{ name: "decisions", step, limitMs: LIMIT_MS },

@@ -1,13 +1,16 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { activePolicy, type DecisionFacts, type Deliberation, decisionFacts, FACT_TYPES, RunId } from "@runplane/domain"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import { SCENARIO } from "../../event-log/runs/RunColumns.ts"
 import { sha256 } from "../../platform/Sha256.ts"
 import { type BacktestRun, BacktestRuns, groupsOf } from "../../queries/decisions/BacktestRuns.ts"
 
-/** Runs of one step. */
-const STEP_RUNS = 500
+/** Runs of one step: the latest ones, and those that have waited longest. */
+const STEP_RUNS = 250
+/** Events of the short runs of one step. */
+const STEP_EVENTS = 20_000
 /** Events from which on a run is long: one step reads one of these, after all others. */
 const LONG_RUN = 2_000
 
@@ -33,12 +36,23 @@ const LISTED_WITH_CASE = "coalesce(left(g.listed, -1) || ',\"case\":\"' || c.key
 /** What a step has made. */
 export interface MadeRows {
   readonly runs: number
+  /** What the short ones took. Milliseconds. */
+  readonly tookMs: number
   /** Whether no more runs are due. */
   readonly isEnd: boolean
 }
 
 interface Evaluated extends DecisionFacts {
   readonly runId: string
+}
+
+/** The first runs whose events fit into a step. */
+const withinStep = (runs: ReadonlyArray<BacktestRun>): ReadonlyArray<BacktestRun> => {
+  let sum = 0
+  return runs.filter(({ events }) => {
+    sum += events
+    return sum <= STEP_EVENTS
+  })
 }
 
 /**
@@ -88,16 +102,39 @@ export const makeDecisionRows = Effect.gen(function* () {
     if (made.length > 0) yield* write(made, events)
   })
 
+  /** A run whose record cannot be read waits, so that the others do not. */
+  const postpone = (runId: RunId, defect: unknown) =>
+    Effect.andThen(
+      Effect.logError(`the decision of the run ${runId} cannot be read: ${String(defect)}`),
+      sql`UPDATE run_decision_changes SET due_at = now() + interval '1 hour' WHERE run_id = ${runId}::uuid`
+    )
+
+  const makeEach = (group: ReadonlyArray<RunId>, events: ReadonlyMap<string, number>) =>
+    Effect.catchDefect(makeGroup(group, events), () =>
+      Effect.forEach(
+        group,
+        (runId) => Effect.catchDefect(makeGroup([runId], events), (defect) => postpone(runId, defect)),
+        { discard: true }
+      )
+    )
+
   return Effect.gen(function* () {
     const due = yield* sql<DueRun>`
       SELECT c.run_id::text AS id, h.last_index AS events
-      FROM run_decision_changes c JOIN run_heads h ON h.run_id = c.run_id
-      WHERE c.due_at <= now() ORDER BY c.due_at LIMIT ${STEP_RUNS}`
+      FROM ((SELECT run_id, seq FROM run_decision_changes WHERE due_at <= now() ORDER BY seq DESC LIMIT ${STEP_RUNS})
+            UNION
+            (SELECT run_id, seq FROM run_decision_changes WHERE due_at <= now() ORDER BY due_at LIMIT ${STEP_RUNS})) AS c
+      JOIN run_heads h ON h.run_id = c.run_id ORDER BY c.seq DESC`
     const found = due.map(({ events, id }): BacktestRun => ({ runId: RunId.make(id), events }))
-    const long = found.filter(({ events }) => events > LONG_RUN)
-    const next = [...found.filter(({ events }) => events <= LONG_RUN), ...long.slice(0, 1)]
-    const events = new Map<string, number>(next.map((run) => [run.runId, run.events]))
-    for (const group of groupsOf(next)) yield* makeGroup(group, events)
-    return { runs: next.length, isEnd: due.length < STEP_RUNS && long.length <= 1 } satisfies MadeRows
+    const events = new Map<string, number>(found.map((run) => [run.runId, run.events]))
+    const allShort = found.filter((run) => run.events <= LONG_RUN)
+    const short = withinStep(allShort)
+    const begin = yield* Clock.currentTimeMillis
+    for (const group of groupsOf(short)) yield* makeEach(group, events)
+    const tookMs = (yield* Clock.currentTimeMillis) - begin
+    const [long, ...later] = found.filter((run) => run.events > LONG_RUN)
+    if (long !== undefined) yield* makeEach([long.runId], events)
+    const isEnd = due.length < STEP_RUNS && short.length === allShort.length && later.length === 0
+    return { runs: short.length + (long === undefined ? 0 : 1), tookMs, isEnd } satisfies MadeRows
   })
 })

@@ -1,7 +1,7 @@
 import { decisionOfRun } from "@runplane/api"
 import { nameKey, VOTE_VALUES, voteKey } from "@runplane/domain"
 import type { SearchFields } from "../../platform/postgres/search/SearchFields.ts"
-import { labelled } from "../../queries/runs/RunLabels.ts"
+import { labelledOr } from "../../queries/runs/RunLabels.ts"
 import { committedOutcome } from "../../queries/runs/RunOutcome.ts"
 
 /** What the decision of a run says, as fields of searches. */
@@ -57,14 +57,8 @@ export const decisionSearchFields: SearchFields = {
     },
     {
       field: decisionOfRun.model,
-      column: (sql) => {
-        const ofSpans = labelled(sql, "models")
-        return {
-          type: "label",
-          where: (test) => sql`
-            (${ofSpans.where(test)} OR r.id IN (SELECT m.run_id FROM run_models m WHERE ${test(sql`m.model`)}))`
-        }
-      }
+      column: (sql) =>
+        labelledOr(sql, "models", (test) => sql`SELECT m.run_id FROM run_models m WHERE ${test(sql`m.model`)}`)
     }
   ]
 }

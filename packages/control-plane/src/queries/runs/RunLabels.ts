@@ -1,4 +1,5 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
+import type { Fragment } from "effect/sql/Statement"
 import type { QueryColumn } from "../../platform/postgres/search/QueryConditions.ts"
 
 /** Characters of a name in `run_labels` (`labels_of` in `migrations/`). */
@@ -10,4 +11,16 @@ export const labelled = (sql: PgClient.PgClient, ...names: ReadonlyArray<string>
   where: (test) => sql`
     r.id IN (SELECT l.run_id FROM run_labels l
              WHERE l.name = ANY(${names.map((name) => name.slice(0, MAX_NAME))}::text[]) AND ${test(sql`l.value`)})`
+})
+
+/** A label of a run `r` with this name, or a value beside it: `beside` selects the ids of runs whose values pass. */
+export const labelledOr = (
+  sql: PgClient.PgClient,
+  name: string,
+  beside: (test: (value: Fragment) => Fragment) => Fragment
+): QueryColumn => ({
+  type: "label",
+  where: (test) => sql`
+    r.id IN (SELECT l.run_id FROM run_labels l WHERE l.name = ${name} AND ${test(sql`l.value`)}
+             UNION ALL ${beside(test)})`
 })

@@ -168,8 +168,9 @@ export class RunList extends Context.Service<
         const isFull = last !== undefined && positions.length === query.limit
         const cursor = isFull ? `,"nextCursor":"${cursorOf(order, { value: last.sort_value, id: last.id })}"` : ""
         const after = `],"total":${counts[0]?.total ?? 0},"limit":${query.limit},"offset":${query.offset}${cursor}}`
-        const extra = extras.find(({ include }) => include === query.include)
-        const records = recordsWith(query.include === "participants" ? countingColumns : listColumns, extra)
+        const included = query.include ?? []
+        const extra = extras.find(({ include }) => included.includes(include))
+        const records = recordsWith(included.includes("participants") ? countingColumns : listColumns, extra)
         return yield* listPage(positions, records, textWith(extra), after)
       })
       // All callers see the same list, and many poll its first page. A search counts against the budget of its caller.

@@ -74,7 +74,7 @@ const readsOf = (runId: RunId) =>
       "/replay/state?seq=4",
       "/replay/stream?mode=instant"
     ],
-    ...["/decision/why", "/forecast", "/artifacts", "/marks", "/marks?history=true&limit=1"]
+    ...["/decision/why", "/decision/card", "/forecast", "/artifacts", "/marks", "/marks?history=true&limit=1"]
   ].map((path) => `/runs/${runId}${path}`)
 
 /** What a reader receives, without what the time of the request decides. */

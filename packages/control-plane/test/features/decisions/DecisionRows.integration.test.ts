@@ -153,6 +153,22 @@ layer(service, { excludeTestServices: true })("the decisions of runs", (it) => {
     })
   )
 
+  it.effect("of other runs do not wait for one whose record cannot be read", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const [broken, sound] = [yield* decided, yield* decided]
+      yield* sql`
+        UPDATE canonical_events SET event = '{"type": 7}' WHERE run_id = ${broken}::uuid AND type = 'proposal.created'`
+      yield* caughtUp
+      assert.isUndefined(yield* rowOf(broken))
+      assert.deepInclude(yield* rowOf(sound), { verdict: "for" })
+      const [change] = yield* sql<{ readonly isLate: boolean }>`
+        SELECT due_at > now() + interval '50 minutes' AS "isLate" FROM run_decision_changes
+        WHERE run_id = ${broken}::uuid`
+      assert.isTrue(change?.isLate)
+    })
+  )
+
   it.effect("of a run with 50,000 acts are made once for many events, after those of the others", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient

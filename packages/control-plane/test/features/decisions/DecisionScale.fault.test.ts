@@ -22,7 +22,7 @@ const timed = Effect.fnUntraced(function* <E, R>(what: string, work: Effect.Effe
   const used = process.cpuUsage(cpu)
   const seconds = (performance.now() - begin) / 1_000
   const cpuSeconds = (used.user + used.system) / 1_000_000
-  yield* Effect.log(`${what}: ${seconds.toFixed(2)} s, CPU of the process ${cpuSeconds.toFixed(2)} s`)
+  yield* Effect.logInfo(`${what}: ${seconds.toFixed(2)} s, CPU of the process ${cpuSeconds.toFixed(2)} s`)
   return cpuSeconds
 })
 

@@ -133,9 +133,9 @@ describe("the sentences of an alert", () => {
   const mail = (notice: AlertNotice) => bodyOf("mail", notice)
 
   it("speak of the value of the firing in the past, once the alert has fired", () => {
-    assert.include(mail(fired).subject, "costUsd is $96.40, threshold $95.00")
+    assert.include(mail(fired).subject, "cost is $96.40, threshold $95.00")
     for (const notice of [repeated, resolved]) {
-      assert.include(mail(notice).subject, "costUsd was $96.40, threshold $95.00")
+      assert.include(mail(notice).subject, "cost was $96.40, threshold $95.00")
     }
   })
 
@@ -153,7 +153,7 @@ describe("the sentences of an alert", () => {
     const measure = { measure: "agreementBelow", at: 0.8, value: 0.5 }
     assert.include(
       mail({ ...fired, firing: { ...firing, ...measure } }).text,
-      "agreementBelow: 50 % (level: below 80 %)"
+      "agreement of repeated runs: 50 % (level: below 80 %)"
     )
     assert.include(mail(fired).text, "(level: at least $95.00)")
   })

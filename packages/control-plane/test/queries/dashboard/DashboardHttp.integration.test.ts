@@ -4,11 +4,10 @@ import type { RunId } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
-import { RunAdministration } from "../../../src/event-log/runs/RunAdministration.ts"
 import { messageDraft } from "../../support/Appends.ts"
 import { endedRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
-import { aDeletion, createRun } from "../../support/Runs.ts"
+import { createRun, dropRun } from "../../support/Runs.ts"
 import { at, decision, seedRun, seeds, signal } from "./RunSeeds.ts"
 
 const CHARTS = [
@@ -220,8 +219,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
       assert.deepInclude(yield* shown, { ...costs, finalAction: "go" })
       yield* change({ totalTokens: "many", estimatedCostUsd: null, guessedCostUsd: "all", finalAction: { a: 1 } })
       assert.doesNotHaveAnyKeys(yield* shown, [...Object.keys(costs), "finalAction"])
-      // The loop of decisions may have written a row of the run.
-      yield* sql.withTransaction((yield* RunAdministration).remove([runId], aDeletion))
+      yield* dropRun(runId)
     })
   )
 

@@ -24,7 +24,7 @@ import {
   votes
 } from "../../support/Committee.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
-import { createRun } from "../../support/Runs.ts"
+import { createRun, dropRun } from "../../support/Runs.ts"
 import { backtest, linesOf } from "./Backtests.ts"
 import { lockedEvents, readingEvents } from "./EventLocks.ts"
 
@@ -258,10 +258,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
       const sql = yield* PgClient.PgClient
       const reading = yield* readingEvents("WITH RECURSIVE requested")
       const release = yield* lockedEvents(
-        Effect.andThen(
-          sql`DELETE FROM canonical_events WHERE run_id = ${runId}::uuid`,
-          sql`DELETE FROM runs WHERE id = ${runId}::uuid`
-        )
+        Effect.andThen(sql`DELETE FROM canonical_events WHERE run_id = ${runId}::uuid`, dropRun(runId))
       )
       const question = yield* Effect.forkChild(call("GET", `/runs/${runId}/decision/why`))
       yield* until(reading, (count) => count === 1)

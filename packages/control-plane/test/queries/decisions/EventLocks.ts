@@ -14,7 +14,9 @@ export const readingEvents = (text: string) =>
   )
 
 /** Locks the events until the returned effect runs, which does the last statement and commits. */
-export const lockedEvents = Effect.fnUntraced(function* <E>(last: Effect.Effect<unknown, E> = Effect.void) {
+export const lockedEvents = Effect.fnUntraced(function* <E = never, R = never>(
+  last: Effect.Effect<unknown, E, R> = Effect.void
+) {
   const sql = yield* PgClient.PgClient
   const [locked, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
   const holder = yield* sql`LOCK TABLE canonical_events IN ACCESS EXCLUSIVE MODE`.pipe(

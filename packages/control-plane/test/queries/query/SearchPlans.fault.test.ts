@@ -33,7 +33,10 @@ const layerReads = Layer.mergeAll(AuditLog.layer, MarkSearch.layer, RunList.laye
   Layer.provideMerge(layerTestDatabase)
 )
 
-const BIG_TABLES = ["runs", "run_heads", "tallied_runs", "run_labels", "run_participants", "audit_log", "marks"]
+const BIG_TABLES = [
+  ...["runs", "run_heads", "tallied_runs", "run_labels", "run_participants", "audit_log", "marks"],
+  ...["run_decisions", "run_models", "alert_firings"]
+]
 
 /** Ended runs with their related rows, and as many audit entries. */
 const fill = Effect.gen(function* () {
@@ -71,6 +74,20 @@ const fill = Effect.gen(function* () {
   yield* sql`
     INSERT INTO run_participants
     SELECT id, 'agent-' || runtime_session_id::int % 5000, 1, 0, 0, 0 FROM runs`
+  yield* sql`INSERT INTO run_models SELECT id, 'model-' || runtime_session_id::int % 5000 FROM runs`
+  yield* sql`
+    INSERT INTO run_decisions
+    SELECT id, n, 10, now(), 'for', '{}', 'option ' || n, ARRAY['REJECT agent-' || n % 5000, 'APPROVE agent-' || (n + 1) % 5000],
+           ARRAY['agent-' || n % 5000]
+    FROM (SELECT id, runtime_session_id::int AS n FROM runs) AS r`
+  yield* sql`
+    INSERT INTO alert_rules (id, rule, enabled, from_seq, created_at, updated_at)
+    SELECT 'rule-' || n, json_build_object('name', 'Rule ' || n), false, 0, now(), now() FROM generate_series(1, 100) AS n`
+  yield* sql`
+    INSERT INTO alert_firings (id, rule_id, key, period, level, severity, firing, actions, run_id, starts_at, silenced)
+    SELECT gen_random_uuid(), 'rule-' || CASE n % 1000 WHEN 1 THEN 77 ELSE n % 50 END, id::text, '', 0, 'info', '{}', '[]',
+           id, now(), false
+    FROM (SELECT id, runtime_session_id::int AS n FROM runs) AS r`
   yield* sql`
     INSERT INTO marks (id, run_id, position, target_kind, name, number, flag, category, source, judge_name, author,
                        created_at, content_sha256)
@@ -121,6 +138,9 @@ const ofRuns: Readonly<Record<string, ReadonlyArray<string>>> = {
   framework: ["framework:frame-77"],
   prompt: ["prompt:prompt-77"],
   model: ["model:model-77"],
+  vote: ["vote.agent-77:REJECT", "vote.agent-77:(REJECT,ABSTAIN)", "has:vote.agent-77"],
+  dissent: ["dissent:agent-77"],
+  alert: ["alert:rule-77", 'alert:"Rule 77"'],
   createdAt: [`createdAt:>"${recent()}"`],
   updatedAt: [`updatedAt:>"${recent()}"`],
   endedAt: [`endedAt:>"${recent()}"`],

@@ -75,7 +75,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
           [
             ["lead", "lead proposes go"],
             ["risk", "risk votes APPROVE: small"],
-            ["lead", "lead commits decision.selected (positive)"]
+            ["lead", "lead commits an approval"]
           ]
         )
         assert.deepStrictEqual(state, (yield* call("GET", `/runs/${runId}/state`)).body)

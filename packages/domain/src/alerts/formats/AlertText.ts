@@ -2,7 +2,8 @@ import { wholeStart } from "../../values/Graphemes.ts"
 import { usdText } from "../../values/Money.ts"
 import { withoutInvisible } from "../../values/VisibleText.ts"
 import type { AlertEvent, AlertFiring, AlertNotice } from "../Firing.ts"
-import { type MeasureUnit, measureOf } from "../Measures.ts"
+import type { MeasureUnit } from "../Measure.ts"
+import { measureOf, measureTitle } from "../Measures.ts"
 
 /** Characters of a title, and of the value of a fact. */
 const MAX_TITLE = 200
@@ -22,13 +23,13 @@ export const lineText = (text: string, most: number): string => {
   return start.length < text.length ? `${start.slice(0, most - 1).toWellFormed()}…` : start
 }
 
-/** `critical: Budget of support: costUsd is $96.40, threshold $95.00` */
+/** `critical: Budget of support: cost is $96.40, threshold $95.00` */
 export const titleOf = ({ event, firing }: AlertNotice): string => {
   const { at, measure, ruleName, severity, value } = firing
   const state = event === "alert.fired" ? severity : `${STATES[event]} (${severity})`
   // The value is the one at the firing: later notifications speak of the past.
   const verb = event === "alert.fired" ? "is" : "was"
-  const reached = `${measure} ${verb} ${amountText(measure, value, [at])}, threshold ${amountText(measure, at, [value])}`
+  const reached = `${measureTitle(measure)} ${verb} ${amountText(measure, value, [at])}, threshold ${amountText(measure, at, [value])}`
   return `${state}: ${lineText(`${lineText(ruleName, MAX_TITLE / 2)}: ${reached}`, MAX_TITLE)}`
 }
 
@@ -55,7 +56,7 @@ export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<Al
     ["Rule", ruleName],
     [
       "Measure",
-      `${measure}: ${amountText(measure, value, [at])} (level: ${direction} ${amountText(measure, at, [value])})`
+      `${measureTitle(measure)}: ${amountText(measure, value, [at])} (level: ${direction} ${amountText(measure, at, [value])})`
     ],
     ["Telemetry", telemetryText(firing)],
     ["Action", failedAction && `${failedAction.type} failed: ${failedAction.error}`],
@@ -95,7 +96,7 @@ const escapedUri = (text: string): string =>
   text.replace(/[^\w\-.~:/?@!$&'()*+,;=%]|%(?![\dA-Fa-f]{2})/g, (letter) => encodeURIComponent(letter))
 
 /**
- * An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `1,200`. `beside` are the other amounts of the
+ * An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `10 min`, `1,200`. `beside` are the other amounts of the
  * line: sums of money have the same decimals there.
  */
 export const amountText = (measure: string, amount: number, beside: ReadonlyArray<number> = []): string =>
@@ -103,9 +104,13 @@ export const amountText = (measure: string, amount: number, beside: ReadonlyArra
 
 const numberText = (amount: number): string => amount.toLocaleString("en-US", { maximumFractionDigits: 2 })
 
+/** A time from which on minutes are easier to read than seconds. */
+const LEAST_MINUTES_MS = 120_000
+
 const AMOUNTS: Readonly<Record<MeasureUnit, (amount: number, beside: ReadonlyArray<number>) => string>> = {
   dollars: (amount, beside) => usdText(amount, 2, beside),
-  milliseconds: (amount) => `${numberText(amount / 1_000)} s`,
+  milliseconds: (amount) =>
+    amount < LEAST_MINUTES_MS ? `${numberText(amount / 1_000)} s` : `${numberText(amount / 60_000)} min`,
   share: (amount) => `${numberText(amount * 100)} %`,
   number: numberText
 }

@@ -1,4 +1,4 @@
-import type { DecisionCard } from "@runplane/domain"
+import { committedWords, type DecisionCard } from "@runplane/domain"
 import { UserText } from "../../../ui/basics.tsx"
 import { percent } from "../../../view/format/Format.ts"
 import { DecisionProof } from "../decision/DecisionProof.tsx"
@@ -10,8 +10,10 @@ const MOST_SENTENCES = 8
 
 /** Why it was decided so, or why it was not; who committed it, and the proof. */
 export const CardReasons = ({ card, shown }: { readonly card: DecisionCard; readonly shown: ShownRun }) => {
-  const { action, by, confidence, sentences } = card
+  const { action, by, confidence, sentences, verdict } = card
   const { current } = shown.state.decision
+  // The verdict says what a standard action says.
+  const isStandard = committedWords(action, verdict === "decided" ? null : verdict === "for") !== undefined
   return (
     <div className="flex flex-col gap-2">
       {sentences.slice(0, MOST_SENTENCES).map(({ text, tone }) => (
@@ -37,7 +39,11 @@ export const CardReasons = ({ card, shown }: { readonly card: DecisionCard; read
                 by <UserText text={by} />
               </>
             )}
-            : <UserText text={action} />
+            {isStandard ? null : (
+              <>
+                : <UserText text={action} />
+              </>
+            )}
             {confidence === undefined ? null : `, with a stated confidence of ${percent(confidence)}`}
           </p>
           <DecisionProof commitmentHash={current?.commitmentHash} receipt={current?.receipt} />

@@ -1,6 +1,6 @@
 import type { ActivePolicy, DecisionCard as Card, CardRing, CardSeat, Deliberation } from "@runplane/domain"
 import { cardSentence, countsText, runDuration, seatText } from "@runplane/domain"
-import { useMemo } from "react"
+import { useEffect, useMemo, useRef } from "react"
 import { Time, UserText } from "../../../ui/basics.tsx"
 import { CostText } from "../../../ui/CostText.tsx"
 import { CardRings } from "../../../ui/decision/CardRings.tsx"
@@ -11,7 +11,7 @@ import { verdictTone } from "../../../view/decision/VerdictTone.ts"
 import { costIn, cut, duration, TITLE_LENGTH, whole } from "../../../view/format/Format.ts"
 import { shortPolicy } from "../../../view/policies/PolicyWords.ts"
 import { runFacts } from "../../../view/run/RunFacts.ts"
-import { turnVote } from "../../../view/run/WhatIfState.ts"
+import { type ChangedVote, turnVote } from "../../../view/run/WhatIfState.ts"
 import type { RunPageState } from "../RunParams.ts"
 import type { ShownRun } from "../useShown.ts"
 import { CardReasons } from "./CardReasons.tsx"
@@ -37,11 +37,12 @@ export const DecisionCard = ({ card, local, page, set, shown }: DecisionCardProp
     () => (isTried ? { ...card, rings: ringsWith(card, page.votes, answer, page.policy !== "") } : card),
     [card, isTried, page.votes, page.policy, answer]
   )
+  const { change, latest } = useLatestVotes(page.votes, (votes) => set({ votes }))
   const press = (ring: CardRing, { participantId }: CardSeat) => {
     const own = card.rings
       .find(({ proposalId }) => proposalId === ring.proposalId)
       ?.seats.find((seat) => seat.participantId === participantId)
-    set({ votes: turnVote(page.votes, participantId, ring.proposalId, ballotWord(own?.vote ?? "none")) })
+    change(turnVote(latest.current.votes, participantId, ring.proposalId, ballotWord(own?.vote ?? "none")))
   }
   const canTry = card.hasVotes && card.rings.some(({ proposalId }) => proposalId !== "")
   const [word, tone] = isTried
@@ -67,7 +68,15 @@ export const DecisionCard = ({ card, local, page, set, shown }: DecisionCardProp
         </div>
         <div className="min-w-0 @2xl:col-span-2 @4xl:col-span-1" aria-live="polite" role="status">
           {isTried ? (
-            <Tried card={card} page={page} asked={asked} onBack={() => set({ votes: [], policy: "" })} />
+            <Tried
+              card={card}
+              page={page}
+              asked={asked}
+              onBack={() => {
+                change([])
+                set({ votes: [], policy: "" })
+              }}
+            />
           ) : (
             <CardReasons card={card} shown={shown} />
           )}
@@ -88,6 +97,24 @@ export const DecisionCard = ({ card, local, page, set, shown }: DecisionCardProp
       ) : null}
     </section>
   )
+}
+
+/**
+ * The tried votes as the last press left them. The page is drawn a moment later, so a quick second press cannot begin
+ * from what is drawn.
+ */
+const useLatestVotes = (drawn: ReadonlyArray<ChangedVote>, set: (votes: ReadonlyArray<ChangedVote>) => void) => {
+  const latest = useRef<{ votes: ReadonlyArray<ChangedVote>; awaited?: string }>({ votes: drawn })
+  const text = JSON.stringify(drawn)
+  useEffect(() => {
+    const { awaited } = latest.current
+    if (awaited === undefined || awaited === text) latest.current = { votes: drawn }
+  }, [text, drawn])
+  const change = (votes: ReadonlyArray<ChangedVote>) => {
+    latest.current = { votes, awaited: JSON.stringify(votes) }
+    set(votes)
+  }
+  return { latest, change }
 }
 
 /** The question with its circumstances. */

@@ -1,4 +1,4 @@
-import type { DecisionCard } from "@runplane/domain"
+import { type DecisionCard, refusalWords } from "@runplane/domain"
 import type { UseQueryResult } from "@tanstack/react-query"
 import { UserText } from "../../../ui/basics.tsx"
 import { Reasons } from "../../../ui/kit.tsx"
@@ -67,7 +67,7 @@ const Answer = ({ answer, card }: { readonly answer: TriedAnswer; readonly card:
         </b>
         {isCommitted || !changed ? null : before.allowed ? " Now it allows one." : " Now it refuses one."}
       </p>
-      <Reasons texts={after.reasons} className="" />
+      <Reasons texts={after.reasons.map(refusalWords)} className="" />
       {alone.length === 0 ? null : (
         <p className="text-soft">
           One vote of <UserText text={alone.slice(0, MOST_PIVOTAL).join(", ")} />

@@ -1,4 +1,12 @@
-import { type Denial, forecast, isTerminal, type OutcomeForecast, stepText } from "@runplane/domain"
+import {
+  committedWords,
+  type Denial,
+  forecast,
+  isTerminal,
+  type OutcomeForecast,
+  refusalWords,
+  stepText
+} from "@runplane/domain"
 import { CheckCircle2, CircleDashed, CircleDot, type LucideIcon, XCircle } from "lucide-react"
 import { useMemo } from "react"
 import { Chip, Time, UserText } from "../../../ui/basics.tsx"
@@ -110,7 +118,9 @@ const Rules = ({ set, shown }: RunViewProps) => {
                 <li>
                   <Chip tone="good">accepted</Chip> <EventLink index={run.commitment.index} set={set} />{" "}
                   <UserText
-                    text={`${run.commitment.by || "an unnamed participant"}: ${run.commitment.action}`}
+                    text={`${run.commitment.by || "an unnamed participant"} commits ${
+                      committedWords(run.commitment.action, run.commitment.positive) ?? run.commitment.action
+                    }`}
                     className="text-soft"
                   />
                 </li>
@@ -217,7 +227,7 @@ const Outcome = ({
           {proposalId === undefined ? null : <UserText text={titleOf(proposalId)} />} {says}
         </span>
       </p>
-      <Reasons texts={blockers.map(({ text }) => text)} />
+      <Reasons texts={blockers.map(({ text }) => refusalWords(text))} />
       {needs.length === 0 ? null : (
         <p className="mt-1 text-soft">
           Sufficient:{" "}

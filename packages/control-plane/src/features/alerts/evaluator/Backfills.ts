@@ -37,6 +37,7 @@ export const makeBackfills = Effect.fnUntraced(function* ({ rules, stores, takeS
     if (isNew) {
       yield* sql`DELETE FROM alert_counters WHERE rule_id = ${row.id}`
       yield* sql`DELETE FROM alert_amounts WHERE rule_id = ${row.id}`
+      yield* sql`DELETE FROM alert_paces WHERE rule_id = ${row.id}`
     }
     const silentSeq = Number(row.silent_seq)
     yield* takeStep(stores.backfill(memories, silentSeq, input.now), input)

@@ -37,7 +37,7 @@ export const makeRecounts = Effect.fnUntraced(function* ({ amounts, rules, store
           if (last === undefined) return
           after = Number(last.seq)
           const events = read.flatMap(({ event }) => eventOf(event))
-          yield* takeStep(stores.backfill(memories, 0, now), { events, marks: [], rules: recounted, found, now })
+          yield* takeStep(stores.recount(memories, now), { events, marks: [], rules: recounted, found, now })
         }
       })
       yield* amounts.replace(run.run_id, all, count, now)

@@ -1,9 +1,8 @@
-import type { RunListQuery } from "@runplane/api"
 import * as Context from "effect/Context"
 
 /** What a feature adds to each run of a list on request, as JSON under the key of its `include`. */
 export interface RunExtra {
-  readonly include: NonNullable<RunListQuery["include"]>
+  readonly include: string
   /** SQL that joins a row of the feature, if there is one, to a run `r`. */
   readonly join: string
   /** The column of that row with the JSON; a run without it has no such key. */

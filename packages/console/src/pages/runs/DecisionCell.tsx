@@ -1,0 +1,42 @@
+import type { Run } from "@runplane/api"
+import { StatusBadge, toneText, UserText } from "../../ui/basics.tsx"
+import { Glyph } from "../../ui/decision/Glyph.tsx"
+import { listedVotes } from "../../view/decision/ListedVotes.ts"
+import { verdictTone } from "../../view/decision/VerdictTone.ts"
+
+/** The verdict of a run as glyph and word, its votes as figures, and its status where that is not the usual one. */
+export const DecisionCell = ({ run }: { readonly run: Run }) => {
+  const { decision, errorCode, modeName, status } = run
+  if (decision === undefined) {
+    return (
+      <span className="flex min-w-0 flex-col leading-tight">
+        <StatusBadge status={status} />
+        {errorCode === undefined ? null : (
+          <UserText text={errorCode} className="truncate text-[12px] text-bad max-md:hidden" />
+        )}
+      </span>
+    )
+  }
+  const { seats, votes } = listedVotes(decision, modeName)
+  const isUsual = status === "completed" || (status === "running" && decision.verdict === "open")
+  return (
+    <span className="flex min-w-0 items-center gap-2.5" data-verdict={decision.verdict}>
+      <Glyph seats={seats} />
+      <span className="flex min-w-0 flex-col leading-tight max-md:sr-only">
+        <span className={`font-medium whitespace-nowrap ${toneText[verdictTone(decision.verdict)]}`}>
+          {decision.word}
+          {votes === undefined ? null : (
+            <span className="num ml-1.5 font-normal text-muted" title={decision.counts}>
+              {votes}
+            </span>
+          )}
+        </span>
+        {isUsual ? null : (
+          <span className="text-[12px]">
+            <StatusBadge status={status} />
+          </span>
+        )}
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,131 @@
+import { readFileSync } from "node:fs"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Locator, Page } from "playwright-core"
+import {
+  ask,
+  CONTROL_PLANE,
+  completedExample,
+  go,
+  LAUNCHER,
+  openPage,
+  PATIENCE_MS,
+  startStack,
+  tearDown
+} from "./Stage.ts"
+
+const PAGE = readFileSync(new URL("../../../../docs/reference/console.md", import.meta.url), "utf8")
+
+/** The presses that docs/reference/console.md#tasks promises, by task. */
+const PROMISED = new Map(
+  PAGE.split("\n").flatMap((line) => {
+    const [, task, , presses] = line.split("|").map((cell) => cell.trim())
+    return task !== undefined && /^\d+$/.test(presses ?? "") ? [[task, Number(presses)] as const] : []
+  })
+)
+
+let approved = ""
+let declined = ""
+let cheap = ""
+
+const ended = async (inputs: object): Promise<string> => {
+  const body = { scenarioRef: "incident/region-failover@1.1.0", inputs, bootstrapAgents: true }
+  const { body: answer, text } = await ask("POST", `${LAUNCHER}/examples/run`, body)
+  const id = String(answer.controlPlaneRun?.runId ?? text)
+  for (let left = 12; left > 0; left--) {
+    const { body: run } = await ask("GET", `${CONTROL_PLANE}/runs/${id}?wait=terminal&timeoutMs=10000`)
+    if (run.status === "completed") return id
+  }
+  throw new Error(`the run ${id} did not end`)
+}
+
+beforeAll(async () => {
+  await startStack()
+  const veto = { replicationLagSeconds: 95, standby: { region: "north-2", warm: false } }
+  approved = await completedExample()
+  declined = await ended(veto)
+  cheap = await ended({})
+}, 6 * PATIENCE_MS)
+afterAll(tearDown)
+
+/** A page whose presses are counted. */
+const counting = async (path: string) => {
+  const { context, page } = await openPage({ width: 1440 })
+  await go(page, path)
+  let presses = 0
+  return {
+    page,
+    press: async (locator: Locator) => {
+      presses += 1
+      await locator.click()
+    },
+    /** Ends the task: the promise of the documents is kept. */
+    done: async (task: string) => {
+      const promised = PROMISED.get(task)
+      assert.isDefined(promised, task)
+      assert.isAtMost(presses, promised ?? 0, task)
+      await context.close()
+    }
+  }
+}
+
+const search = async (page: Page, q: string) => {
+  const bar = page.getByRole("combobox", { name: "Search runs" })
+  await bar.fill(q)
+  await bar.press("Enter")
+}
+
+describe("the ten tasks take as many presses as the documents say", () => {
+  it("finds the runs that an agent voted against, and why", async () => {
+    const { done, page, press } = await counting("/runs")
+    await search(page, "vote.replication-analyst:REJECT")
+    await page.getByText("1 run", { exact: true }).waitFor()
+    await press(page.locator(`a[href$="/runs/${declined}"]`))
+    await page.getByRole("region", { name: "Decision card" }).getByText("Vetoed by replication-analyst").waitFor()
+    await done("which runs did an agent vote against")
+    const why = await counting("/runs")
+    await why.press(why.page.locator(`a[href$="/runs/${declined}"]`))
+    await why.page.getByRole("region", { name: "Decision card" }).getByText("Declined", { exact: true }).waitFor()
+    await why.done("why did it end so")
+  })
+
+  it("compares two runs", async () => {
+    const { done, page, press } = await counting("/runs")
+    await page.locator(`a[href$="/runs/${declined}"]`).waitFor()
+    const box = (id: string) => page.locator(`[role=row]:has(a[href$="/runs/${id}"]) input[type=checkbox]`)
+    await press(box(approved))
+    await press(box(declined))
+    await press(
+      page
+        .getByRole("button", { name: "Compare" })
+        .or(page.getByRole("link", { name: "Compare" }))
+        .first()
+    )
+    await page.waitForURL(/\/compare\?/)
+    await done("what differs between two runs")
+  })
+
+  it("judges runs by keys", async () => {
+    const { done, page } = await counting("/review?name=correct")
+    await page.locator("[data-progress]").getByText("reviewed by you").waitFor()
+    for (const id of [cheap, declined, approved]) {
+      await page.waitForURL(new RegExp(`run=${id}`))
+      await page.locator("[data-stored=none]").waitFor()
+      await page.locator("kbd", { hasText: /^1$/ }).waitFor()
+      await page.keyboard.press("1")
+      await page.locator("[data-stored=stored]").waitFor()
+      await page.keyboard.press("n")
+    }
+    await page.locator("[data-progress]").getByText("3 reviewed by you").waitFor()
+    await done("judge ten runs")
+  })
+
+  it("tries a vote, and shares the screen by its address", async () => {
+    const { done, page, press } = await counting(`/runs/${approved}`)
+    await press(page.getByRole("button", { name: /try another vote$/ }).first())
+    await page.locator("[data-what-if]").waitFor()
+    const shared = await counting(new URL(page.url()).pathname.replace(/^.*\/console/, "") + new URL(page.url()).search)
+    await shared.page.locator("[data-what-if]").waitFor()
+    await shared.done("share what is on the screen")
+    await done("what if one vote had been another")
+  })
+})

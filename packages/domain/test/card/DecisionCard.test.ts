@@ -278,6 +278,17 @@ describe("the sentences", () => {
     assert.deepStrictEqual(textsOf(...(handoff?.drafts ?? [])), ["b declined h1.", "Without b it would not stand."])
   })
 
+  it("are not turned around by a name", () => {
+    const name = "\u202eabc"
+    const texts = textsOf(
+      opened({ mode: "handoff", participants: ["a", name] }),
+      says("lead", "HandoffOffer", { target_participant: name, scope: "billing" }, "h1"),
+      says(name, "HandoffDecline", {}, "h1"),
+      commits(false)
+    )
+    assert.include(texts, `Without \u2068${name}\u2069 it would not stand.`)
+  })
+
   it("of an open run are what it waits for and what is still possible", () => {
     const veto = opened({
       rules: { voting: { algorithm: "majority" }, objection_handling: { critical_severity_vetoes: true } }

@@ -288,6 +288,7 @@ await fetched(controlPlane, "POST", `/runs/${run}/marks`, {
 })
 await fetched(controlPlane, "POST", `/runs/${run}/marks`, { ...newMark, source: "human", idempotencyKey: "ann-4711" })
 await ask("getMarkAgreement", "GET", "/marks/agreement?name=correct")
+await ask("listAgentRecords", "GET", "/agents/records")
 await ask("getAgentRecord", "GET", `/agents/${voted.data.sender}/record`)
 await ask("deleteMark", "DELETE", `/runs/${run}/marks/${mark}`)
 await ask("deleteMarkDefinition", "DELETE", "/marks/definitions/quality")

@@ -14,7 +14,6 @@ const each = (
 export const LONG_FILES: ReadonlyArray<SizeException> = [
   ...each("tests of one subject: to be split by what they prove", [
     ["packages/console/test/browser/Marks.browser.test.ts", 465],
-    ["packages/console/test/browser/Pages.browser.test.ts", 405],
     ["packages/control-plane/test/queries/marks/MarkReportsHttp.integration.test.ts", 405],
     ["packages/control-plane/test/queries/query/Search.integration.test.ts", 430]
   ])

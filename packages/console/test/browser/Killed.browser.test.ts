@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Page } from "playwright-core"
-import { startBreakingProxy } from "./BreakingProxy.ts"
+import { startBreakingProxy } from "./proxies/BreakingProxy.ts"
 import {
   ask,
   CONTROL_PLANE,

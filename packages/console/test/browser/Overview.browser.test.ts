@@ -157,6 +157,42 @@ describe("the overview", () => {
 })
 
 describe("pages that overview leads to", () => {
+  it("show what each participant did as the API counts it", async () => {
+    const { context, page } = await openPage()
+    const agents = await get("/dashboard/agents/metrics")
+    const [first] = agents
+    await go(page, "/agents")
+    await page.getByText(`${agents.length} participants`).waitFor()
+    const row = page.getByRole("row").filter({ hasText: first.participantId }).first()
+    const titles = await page.getByRole("columnheader").allTextContents()
+    const cell = (title: string) => row.getByRole("cell").nth(titles.indexOf(title))
+    assert.strictEqual(await cell("Runs").textContent(), String(first.runs))
+    assert.strictEqual(await cell("Messages").textContent(), String(first.messages))
+    const { data } = await get("/agents/records")
+    const { runs, withOutcome } = data.find(
+      (one: { participantId: string }) => one.participantId === first.participantId
+    )
+    await cell("With the outcome")
+      .getByText(`${Math.round((100 * withOutcome) / runs)} % of ${runs}`)
+      .waitFor()
+    // The title of a column sorts, first by the most.
+    const names = page.locator("tbody tr td:first-child")
+    await page.getByRole("columnheader", { name: "Participant" }).getByRole("button").click()
+    await page.locator("th[aria-sort=ascending]", { hasText: "Participant" }).waitFor()
+    const sorted = await names.allTextContents()
+    assert.deepStrictEqual(
+      sorted,
+      sorted.toSorted((one, other) => one.localeCompare(other, "en"))
+    )
+    await row.getByRole("button").click()
+    await page.getByText("for the outcome").waitFor()
+    await go(page, "/agents")
+    await cell("With the outcome").getByRole("link").click()
+    await page.waitForURL(/-dissent/)
+    await page.getByText(`${withOutcome} run`).first().waitFor()
+    await context.close()
+  })
+
   it("show what two runs were given, with the verdict of both", async () => {
     const { context, misdeeds, page } = await openPage()
     await go(page, `/compare?left=${approved}&right=${declined}`)

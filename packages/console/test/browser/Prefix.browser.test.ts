@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { freePorts } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
-import { type Nginx, startNginx } from "./Nginx.ts"
+import { type Nginx, startNginx } from "./proxies/Nginx.ts"
 import {
   CONTROL_PLANE,
   completedExample,

@@ -84,14 +84,18 @@ const columnsOf = (range: OverviewRange): ReadonlyArray<TableColumn<ScenarioRow>
       align: "right",
       from: "xl",
       by: ({ tokens }) => tokens,
-      cell: (row) => <NumberLink href={linkOf(range, row, "has:tokens", "tokens")}>{compact(row.tokens)}</NumberLink>
+      cell: (row) => (
+        <NumberLink href={row.tokens === 0 ? undefined : linkOf(range, row, "has:tokens", "tokens")}>
+          {compact(row.tokens)}
+        </NumberLink>
+      )
     },
     {
       title: "Cost",
       align: "right",
       by: ({ costUsd }) => costUsd,
       cell: (row) => (
-        <NumberLink href={linkOf(range, row, "has:cost", "dearest")}>
+        <NumberLink href={row.costUsd === 0 ? undefined : linkOf(range, row, "has:cost", "dearest")}>
           <CostText cost={row} say={listedDollars} />
         </NumberLink>
       )

@@ -233,24 +233,26 @@ export class DashboardRepository extends Context.Service<
         )
       )
 
-      const agents = sql<Omit<AgentMetrics, "statedConfidence"> & { readonly stated: number | null }>`
-        SELECT participant_id AS "participantId", count(*)::int AS runs, sum(messages)::float8 AS messages,
-               sum(signals)::float8 AS signals,
-               coalesce(sum(confidence_sum) / nullif(sum(confidence_count), 0), 0) AS "averageConfidence",
-               sum(stated_sum) / nullif(sum(stated_count), 0) AS stated
-        FROM run_participants GROUP BY participant_id ORDER BY runs DESC, participant_id LIMIT ${MAX_AGENTS}`.pipe(
-        Effect.map((rows) =>
-          rows.map(
-            ({ stated, ...metrics }): AgentMetrics =>
-              stated === null ? metrics : { ...metrics, statedConfidence: stated }
-          )
-        ),
-        Effect.withSpan("DashboardRepository.agents")
-      )
-      return DashboardRepository.of({ overview, agents })
+      return DashboardRepository.of({ overview, agents: agentMetrics(sql) })
     })
   ).pipe(Layer.provide(RunDurations.layer))
 }
+
+/** The figures of all participants, from the tallies. */
+const agentMetrics = (sql: PgClient.PgClient) =>
+  sql<Omit<AgentMetrics, "statedConfidence"> & { readonly stated: number | null }>`
+  SELECT participant_id AS "participantId", count(*)::int AS runs, sum(messages)::float8 AS messages,
+         sum(signals)::float8 AS signals,
+         coalesce(sum(confidence_sum) / nullif(sum(confidence_count), 0), 0) AS "averageConfidence",
+         sum(stated_sum) / nullif(sum(stated_count), 0) AS stated
+  FROM run_participants GROUP BY participant_id ORDER BY runs DESC, participant_id LIMIT ${MAX_AGENTS}`.pipe(
+    Effect.map((rows) =>
+      rows.map(
+        ({ stated, ...metrics }): AgentMetrics => (stated === null ? metrics : { ...metrics, statedConfidence: stated })
+      )
+    ),
+    Effect.withSpan("DashboardRepository.agents")
+  )
 
 interface KeyEventsAt {
   readonly at: Date

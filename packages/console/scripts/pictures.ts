@@ -11,19 +11,48 @@ import { chromium } from "playwright-core"
 
 const FOLDER = fileURLToPath(new URL("../../../docs/pictures/", import.meta.url))
 const TIMEOUT_MS = 30_000
+const SCENARIO = "region-failover"
 /** The animations of a page end within this time. */
 const SETTLE_MS = 1_500
 
 const address = process.argv[2] ?? "http://127.0.0.1:3001"
 const key = process.env["RUNPLANE_API_KEY"]
 
-const answer = await fetch(`${address}/runs?status=completed&search=region-failover&limit=1`, {
-  headers: key === undefined ? {} : { authorization: `Bearer ${key}` }
-})
-if (!answer.ok) throw new Error(`${address}/runs was answered with ${answer.status}`)
+const read = async (path: string): Promise<unknown> => {
+  const answer = await fetch(`${address}${path}`, {
+    headers: key === undefined ? {} : { authorization: `Bearer ${key}` }
+  })
+  if (!answer.ok) throw new Error(`${address}${path} was answered with ${answer.status}`)
+  return answer.json()
+}
 const Runs = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
-const [run] = Schema.decodeUnknownSync(Runs)(await answer.json()).data
-if (run === undefined) throw new Error(`${address} has no completed run of incident/region-failover yet; launch one`)
+/** The newest run that a search finds. */
+const newest = async (q: string): Promise<string> => {
+  const found = Schema.decodeUnknownSync(Runs)(await read(`/runs?limit=1&q=${encodeURIComponent(q)}`)).data[0]
+  if (found === undefined) throw new Error(`${address} has no run for ${q} yet; launch one`)
+  return found.id
+}
+const [approved, declined] = await Promise.all(
+  ["for", "against"].map((verdict) => newest(`${SCENARIO} outcome:${verdict}`))
+)
+
+interface Picture {
+  readonly name: string
+  readonly path: string
+  readonly colorScheme: "light" | "dark"
+  readonly width: number
+  readonly height: number
+  /** A region of the page; without one, what the window shows. */
+  readonly region?: string
+  /** The name of a button that is pressed before. */
+  readonly press?: RegExp
+}
+const CARD = { region: "Decision card", width: 1440, height: 1000 } as const
+const PICTURES: ReadonlyArray<Picture> = [
+  { name: "card", path: `/runs/${declined}`, colorScheme: "light", ...CARD },
+  { name: "what-if", path: `/runs/${approved}`, colorScheme: "dark", press: /try another vote$/, ...CARD },
+  { name: "overview", path: "/", colorScheme: "light", width: 1280, height: 820 }
+]
 
 const browser = await chromium.launch({
   executablePath: process.env["CONSOLE_CHROMIUM"] ?? "/usr/bin/chromium",
@@ -31,22 +60,22 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-dev-shm-usage"]
 })
 try {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 1700 }, reducedMotion: "reduce" })
-  context.setDefaultTimeout(TIMEOUT_MS)
-  if (key !== undefined) await context.addInitScript((given) => sessionStorage.setItem("runplane.key", given), key)
-  const page = await context.newPage()
   mkdirSync(FOLDER, { recursive: true })
-  for (const { clip, name, path, tab } of [
-    { name: "operations", path: "/operations", tab: undefined, clip: { x: 0, y: 0, width: 1280, height: 556 } },
-    { name: "policy", path: `/runs/${run.id}`, tab: "Policy", clip: { x: 420, y: 72, width: 860, height: 1010 } }
-  ]) {
+  for (const { colorScheme, height, name, path, press, region, width } of PICTURES) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" })
+    context.setDefaultTimeout(TIMEOUT_MS)
+    if (key !== undefined) await context.addInitScript((given) => sessionStorage.setItem("runplane.key", given), key)
+    const page = await context.newPage()
     await page.goto(`${address}/console${path}`)
     await page.locator("h1").first().waitFor()
-    if (tab !== undefined) await page.getByRole("tab", { name: tab }).click()
     await page.waitForFunction(() => document.querySelector(".skeleton") === null)
+    if (press !== undefined) await page.getByRole("button", { name: press }).first().click()
     await page.waitForTimeout(SETTLE_MS)
-    await page.screenshot({ path: `${FOLDER}${name}.png`, clip })
-    process.stdout.write(`${FOLDER}${name}.png\n`)
+    const file = `${FOLDER}${name}.png`
+    if (region === undefined) await page.screenshot({ path: file })
+    else await page.getByRole("region", { name: region }).screenshot({ path: file })
+    process.stdout.write(`${file}\n`)
+    await context.close()
   }
 } finally {
   await browser.close()

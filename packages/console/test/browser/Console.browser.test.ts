@@ -100,8 +100,8 @@ describe("the console in a browser", () => {
     await light(page, "complete")
     await lightCountsAll(page, decided)
     const { decision, llm, participants, run } = await stateOf(decided)
-    const question = page.getByRole("heading", { name: "The question" }).locator("..")
-    await question.getByText(run.intent, { exact: true }).waitFor()
+    const card = page.getByRole("region", { name: "Decision card" })
+    await card.getByRole("heading", { name: run.intent, exact: true }).waitFor()
     await page.getByText(decision.current.reasons[0]).first().waitFor()
     await page.getByText(decision.current.prompt).first().waitFor()
     await page.locator("header [data-status='completed']").waitFor()
@@ -114,14 +114,17 @@ describe("the console in a browser", () => {
 
   it("lists the runs as the API has them", async () => {
     const { context, page } = await openPage()
-    await go(page, "/runs")
-    const [run] = (await ask("GET", `${CONTROL_PLANE}/runs?limit=1&include=participants`)).body.data
+    await go(page, "/runs?columns=events,participants,status")
+    const [run] = (await ask("GET", `${CONTROL_PLANE}/runs?limit=1&include=participants,decision`)).body.data
     const row = page.locator("[data-row='0']")
     await row.waitFor()
     const text = await row.textContent()
     assert.include(text ?? "", run.sourceRef)
     assert.include(text ?? "", String(run.lastEventIndex))
-    assert.include(text ?? "", run.metadata.finalAction)
+    assert.include(text ?? "", run.intent)
+    assert.include(text ?? "", run.decision.word)
+    const { heads } = run.decision
+    assert.include(text ?? "", `${heads.for} : ${heads.against}`)
     const titles = await page.getByRole("columnheader").allTextContents()
     const agents = row.getByRole("cell").nth(titles.indexOf("Agents"))
     assert.strictEqual(await agents.textContent(), String(run.participantCount))

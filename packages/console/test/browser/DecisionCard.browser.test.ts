@@ -50,18 +50,46 @@ const SPAN = {
   status: {}
 }
 
+const MARKUP = `<b id="made">bold</b><script>document.title = "made"</script>`
+const HOSTILE = `\u202eעברית ${MARKUP} ${"long ".repeat(2_000)}`
+const NAMES = [`\u202e${MARKUP}`, "אבג-דהו", "x".repeat(300)]
+
+/** A session whose every text is hostile. */
+const HOSTILE_SPAN = {
+  ...SPAN,
+  traceId: "ef".repeat(16),
+  spanId: "2".padStart(16, "0"),
+  attributes: attributesOf({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "hostile" }),
+  events: [
+    said("runplane.proposal", { "proposal.id": HOSTILE.slice(0, 400), participant: NAMES[0] ?? "", option: HOSTILE }),
+    ...NAMES.map((participant) =>
+      said("runplane.vote", { "proposal.id": HOSTILE.slice(0, 400), participant, vote: "APPROVE", reason: HOSTILE })
+    ),
+    said("runplane.decision", { action: HOSTILE, positive: true, participant: NAMES[1] ?? "", reason: HOSTILE })
+  ]
+}
+
 let runId = ""
+let hostileId = ""
 
 beforeAll(async () => {
   await startStackWith({ OTLP_SETTLE_MS: "300" })
   const resource = { attributes: attributesOf({ "service.name": "committee" }) }
-  const body = { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "test" }, spans: [SPAN] }] }] }
+  const spans = [SPAN, HOSTILE_SPAN]
+  const body = { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "test" }, spans }] }] }
   const sent = await ask("POST", `${CONTROL_PLANE}/v1/traces`, body)
   assert.strictEqual(sent.status, 200, sent.text)
-  for (let left = 100; left > 0 && runId === ""; left--) {
-    const { body: runs } = await ask("GET", `${CONTROL_PLANE}/runs?q=status:completed`)
-    runId = runs.data.at(0)?.id ?? ""
-    if (runId === "") await new Promise((resolve) => setTimeout(resolve, 200))
+  for (let left = 100; left > 0 && (runId === "" || hostileId === ""); left--) {
+    const idOf = async (vote: string): Promise<string> => {
+      const { body: runs } = await ask(
+        "GET",
+        `${CONTROL_PLANE}/runs?q=${encodeURIComponent(`status:completed ${vote}`)}`
+      )
+      return runs.data.at(0)?.id ?? ""
+    }
+    runId = await idOf("vote.ana:REJECT")
+    hostileId = await idOf(`-vote.ana:REJECT`)
+    if (runId === "" || hostileId === "") await new Promise((resolve) => setTimeout(resolve, 200))
   }
 }, 4 * PATIENCE_MS)
 afterAll(tearDown)
@@ -88,6 +116,24 @@ describe("the card of a decision", () => {
     assert.lengthOf(misdeeds.errors, 0)
     await context.close()
   })
+
+  it(
+    "shows names, intents and reasons of any length and direction as text",
+    async () => {
+      const { context, misdeeds, page } = await openPage({ width: 1280 })
+      await go(page, `/runs/${hostileId}`)
+      const card = page.getByRole("region", { name: "Decision card" })
+      await card.getByText("3 for, 0 against").first().waitFor()
+      assert.strictEqual(await page.locator("#made").count(), 0)
+      assert.notStrictEqual(await page.title(), "made")
+      assert.strictEqual(await card.locator("[data-vote=for]").count(), NAMES.length)
+      await card.getByText("Seats and their votes").click()
+      await looksRight(page, "card-hostile", [1280, 390])
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
 
   it(
     "tries another vote by a press and by keys, as the service answers",

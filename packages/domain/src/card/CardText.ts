@@ -10,11 +10,15 @@ const VOTES: Readonly<Record<CardSeat["vote"], string>> = {
 const OPINIONS = { for: "recommends it", against: "recommends against it", unsure: "is unsure" } as const
 
 /** A seat in words: "risk-officer voted against it with an objection; pivotal". */
-export const seatText = (seat: CardSeat, hasVotes = true): string => {
-  const { confidence, objection, opinion, participantId, pivotal, role, vote, weight } = seat
+export const seatText = (seat: CardSeat, hasVotes = true): string =>
+  `${seat.participantId} ${seatWords(seat, hasVotes)}`
+
+/** The same without the name, for a page that isolates names from its own words. */
+export const seatWords = (seat: CardSeat, hasVotes = true): string => {
+  const { confidence, objection, opinion, pivotal, role, vote, weight } = seat
   const answer = hasVotes ? VOTES[vote] : (role ?? "takes part")
   return [
-    `${participantId} ${answer}${opinion === undefined ? "" : ` and ${OPINIONS[opinion]}`}${
+    `${answer}${opinion === undefined ? "" : ` and ${OPINIONS[opinion]}`}${
       objection === undefined ? "" : objection === "veto" ? " with a veto" : " with an objection"
     }`,
     ...(weight === 1 ? [] : [`weight ${weight}`]),

@@ -180,7 +180,7 @@ const Seat = ({ hasVotes, isChanged, onPress, shape }: SeatProps) => {
   const { opinion, vote } = seat
   const text = seatText(seat, hasVotes)
   // A vote is filled; a mere opinion has an outline.
-  const look = `${voteFill[vote]} transition-[fill] duration-200 motion-reduce:transition-none`
+  const look = `${voteFill[vote]} transition-[fill] duration-200 group-focus-visible:stroke-accent group-focus-visible:stroke-4 motion-reduce:transition-none`
   const stroke = isChanged
     ? "stroke-accent stroke-3"
     : opinion === undefined
@@ -201,7 +201,11 @@ const Seat = ({ hasVotes, isChanged, onPress, shape }: SeatProps) => {
           }
         }
   return (
-    <g className={onPress === undefined ? "" : "cursor-pointer"} data-seat={seat.participantId} {...button}>
+    <g
+      className={onPress === undefined ? "" : "group cursor-pointer outline-none"}
+      data-seat={seat.participantId}
+      {...button}
+    >
       <title>{text}</title>
       {path === undefined ? null : <path d={path} className={`${look} ${stroke}`} data-vote={vote} />}
       {dot === undefined ? null : (

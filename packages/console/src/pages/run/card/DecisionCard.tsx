@@ -1,5 +1,5 @@
 import type { ActivePolicy, DecisionCard as Card, CardRing, CardSeat, Deliberation } from "@runplane/domain"
-import { cardSentence, countsText, runDuration, seatText } from "@runplane/domain"
+import { cardSentence, countsText, runDuration, seatWords } from "@runplane/domain"
 import { useEffect, useMemo, useRef } from "react"
 import { Time, UserText } from "../../../ui/basics.tsx"
 import { CostText } from "../../../ui/CostText.tsx"
@@ -8,7 +8,7 @@ import { MOST_PRESSED } from "../../../ui/decision/Ring.tsx"
 import { useNow } from "../../../ui/hooks.ts"
 import { ballotWord, ringsWith, triedSeats } from "../../../view/decision/TriedVotes.ts"
 import { verdictTone } from "../../../view/decision/VerdictTone.ts"
-import { costIn, cut, duration, TITLE_LENGTH, whole } from "../../../view/format/Format.ts"
+import { costIn, cut, duration, NAME_LENGTH, TITLE_LENGTH, whole } from "../../../view/format/Format.ts"
 import { shortPolicy } from "../../../view/policies/PolicyWords.ts"
 import { runFacts } from "../../../view/run/RunFacts.ts"
 import { type ChangedVote, turnVote } from "../../../view/run/WhatIfState.ts"
@@ -205,8 +205,15 @@ const SeatList = ({
         <ul tabIndex={0} className="flex max-h-60 flex-wrap gap-1.5 overflow-auto py-1">
           {ring.seats.map((seat) => (
             <li key={seat.participantId}>
-              <button type="button" className="btn h-auto py-1 text-left" onClick={() => onPress(ring, seat)}>
-                <UserText text={seatText(seat, hasVotes)} />
+              <button
+                type="button"
+                className="btn h-auto max-w-full py-1 text-left font-normal whitespace-normal"
+                onClick={() => onPress(ring, seat)}
+              >
+                <span className="min-w-0">
+                  <UserText text={cut(seat.participantId, NAME_LENGTH)} className="font-semibold" />{" "}
+                  {seatWords(seat, hasVotes)}
+                </span>
               </button>
             </li>
           ))}

@@ -115,6 +115,8 @@ export interface TableColumn<Row> {
   readonly title: string
   /** What its rows sort by; a column without it cannot be sorted by. */
   readonly by?: (row: Row) => SortValue
+  /** The least is what readers look for: the first press on the title puts it on top. */
+  readonly leastFirst?: boolean
   readonly align?: "right"
   /** Hidden on screens narrower than this. */
   readonly from?: "sm" | "md" | "lg" | "xl" | "2xl"
@@ -229,14 +231,15 @@ interface SortButtonProps<Row> {
   readonly onOrder: (order: Order) => void
 }
 
-const SortButton = <Row,>({ column: { by, title }, onOrder, order, rows }: SortButtonProps<Row>) => {
+const SortButton = <Row,>({ column, onOrder, order, rows }: SortButtonProps<Row>) => {
+  const { by, title } = column
   const sample = rows.map((row) => by?.(row)).find((value) => value !== undefined)
   const sort = sortOf(order, title)
   return (
     <button
       type="button"
       className="inline-flex items-center gap-0.5 whitespace-nowrap hover:text-text"
-      onClick={() => onOrder(nextOrder(order, title, sample))}
+      onClick={() => onOrder(nextOrder(order, column, sample))}
     >
       {title}
       {sort === "none" ? null : <span aria-hidden>{sort === "descending" ? "↓" : "↑"}</span>}

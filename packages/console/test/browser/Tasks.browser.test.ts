@@ -119,6 +119,37 @@ describe("the ten tasks take as many presses as the documents say", () => {
     await done("judge ten runs")
   })
 
+  it("finds what a model cost, and in which runs", async () => {
+    const { done, page, press } = await counting("/overview")
+    const costs = page.getByRole("region", { name: "Cost by model" }).getByRole("table")
+    await press(costs.locator("tbody tr").first().getByRole("link").first())
+    await page.waitForURL(/q=model%3A/)
+    await page.locator("[data-row='0']").waitFor()
+    await done("what did a model cost, and in which runs")
+  })
+
+  it("finds the agent that is usually wrong", async () => {
+    const { done, page, press } = await counting("/agents")
+    await page.getByText(/^Votes, right votes by the marks/).waitFor()
+    await press(page.getByRole("columnheader", { name: "Right" }).getByRole("button"))
+    await page.locator("th[aria-sort=ascending]", { hasText: "Right" }).waitFor()
+    const rights = await page.locator("tbody tr td:nth-child(4)").allTextContents()
+    const known = rights.flatMap((text) => (/^\d+ %/.test(text) ? [Number.parseInt(text, 10)] : []))
+    assert.isNotEmpty(known)
+    assert.deepStrictEqual(
+      known,
+      known.toSorted((one, other) => one - other)
+    )
+    assert.match(rights[0] ?? "", /^\d+ % of \d+$/)
+    await done("which agent is usually wrong")
+  })
+
+  it("sees what came out otherwise than in the week before", async () => {
+    const { done, page } = await counting("/overview")
+    await page.getByRole("region", { name: "Decided today" }).locator(`a[href$="/runs/${declined}"]`).first().waitFor()
+    await done("what changed since last week")
+  })
+
   it("tries a vote, and shares the screen by its address", async () => {
     const { done, page, press } = await counting(`/runs/${approved}`)
     await press(page.getByRole("button", { name: /try another vote$/ }).first())

@@ -201,6 +201,7 @@ const columnsOf = (open: (id: string) => void, isNarrow: boolean): ReadonlyArray
       title: "With the outcome",
       align: "right",
       from: "sm",
+      leastFirst: true,
       by: ({ record }) => (record === undefined ? undefined : record.withOutcome / record.runs),
       cell: ({ participantId, record }) =>
         shareOf(
@@ -212,6 +213,7 @@ const columnsOf = (open: (id: string) => void, isNarrow: boolean): ReadonlyArray
     {
       title: "Right",
       align: "right",
+      leastFirst: true,
       by: ({ record }) => record?.rightShare,
       cell: ({ participantId, record }) => shareOf(record?.right ?? 0, record?.judged ?? 0, judged(participantId))
     },

@@ -18,7 +18,10 @@ interface ModelCostsProps {
   readonly range: OverviewRange
 }
 
-/** What the calls of each model cost in the time range; read on demand, because the service reads every call for it. */
+/**
+ * What the calls of each model cost in the time range. Of many runs it is read on demand, because the service reads
+ * every call for it.
+ */
 export default function ModelCosts({ isOpen, onOpen, range }: ModelCostsProps) {
   return (
     <Panel

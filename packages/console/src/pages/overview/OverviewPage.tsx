@@ -45,7 +45,7 @@ export default function OverviewPage() {
   useTitle("Overview")
   // The same key from minute to minute: what was read stays on the page when the next minute cannot be read.
   const overview = useRead(
-    ["overview", { ...state, models: false, charts: false }],
+    ["overview", { ...state, models: undefined, charts: false }],
     (api) => api.dashboard.overview({ query: range.query }),
     {
       everyMs: OFTEN_MS
@@ -117,7 +117,11 @@ export default function OverviewPage() {
             />
             <Scenarios overview={shown} range={range} />
             <Suspense fallback={null}>
-              <ModelCosts isOpen={state.models} onOpen={(models) => set({ models })} range={range} />
+              <ModelCosts
+                isOpen={state.models ?? isCheap(shown.kpis)}
+                onOpen={(models) => set({ models })}
+                range={range}
+              />
             </Suspense>
             {hasFigures(shown.charts) ? (
               <Panel
@@ -178,6 +182,10 @@ const Bands = ({ buckets, onZoom, overview: { charts, kpis }, range }: BandsProp
     </>
   )
 }
+
+/** Runs up to which the cost by model is read without a request: the service reads every call for it. */
+const FEW_RUNS = 1_000
+const isCheap = ({ totalRuns, totalTokens }: DashboardKpis): boolean => totalRuns <= FEW_RUNS && totalTokens > 0
 
 const costOf = ({ totalCostUsd, totalCostUsdExact = totalCostUsd }: DashboardKpis): number => totalCostUsdExact
 

@@ -3,10 +3,11 @@ import { bucketMs, type TimeSpan } from "../../view/charts/Series.ts"
 import { scenarioSearch } from "../../view/gates/GateLinks.ts"
 import { queryValue } from "../../view/query/QueryCompletion.ts"
 import { type Scope, scopeParams, spanMs } from "../../view/query/Scope.ts"
-import { flagParam, numberParam, type ValuesOf } from "../../view/query/UrlState.ts"
+import { choiceParam, flagParam, numberParam, type ValuesOf } from "../../view/query/UrlState.ts"
 
 /**
- * The state of the overview. `models`: with the cost by model; `charts`: with
+ * The state of the overview. `models`: with the cost by model; without it, where
+ * the time has few runs; `charts`: with
  * all charts. `from` and `to`, milliseconds, win over the window: a
  * drag over a chart sets them.
  */
@@ -14,7 +15,7 @@ export const overviewParams = {
   ...scopeParams,
   from: numberParam(1),
   to: numberParam(1),
-  models: flagParam,
+  models: choiceParam,
   charts: flagParam
 }
 export type OverviewState = ValuesOf<typeof overviewParams>

@@ -25,8 +25,15 @@ export const sortedBy = <Row>(
     })
     .map(({ row }) => row)
 
-/** The order after a press on the title of a column: numbers begin with the most, texts with the first letter. */
-export const nextOrder = (order: Order | undefined, title: string, sample: SortValue): Order =>
+/**
+ * The order after a press on the title of a column: numbers begin with the most, unless the least is what readers look
+ * for, and texts with the first letter.
+ */
+export const nextOrder = (
+  order: Order | undefined,
+  { leastFirst = false, title }: { readonly title: string; readonly leastFirst?: boolean },
+  sample: SortValue
+): Order =>
   order?.title === title
     ? { title, isDescending: !order.isDescending }
-    : { title, isDescending: typeof sample !== "string" }
+    : { title, isDescending: !leastFirst && typeof sample !== "string" }

@@ -25,9 +25,11 @@ describe("the order of a table", () => {
   })
 
   it("begins with the most of a number and the first letter of a text, and turns around", () => {
-    const first = nextOrder(undefined, "Cost", 3)
+    const first = nextOrder(undefined, { title: "Cost" }, 3)
     assert.deepStrictEqual(first, { title: "Cost", isDescending: true })
-    assert.deepStrictEqual(nextOrder(first, "Cost", 3), { title: "Cost", isDescending: false })
-    assert.deepStrictEqual(nextOrder(first, "Name", "a"), { title: "Name", isDescending: false })
+    assert.deepStrictEqual(nextOrder(first, { title: "Cost" }, 3), { title: "Cost", isDescending: false })
+    assert.deepStrictEqual(nextOrder(first, { title: "Name" }, "a"), { title: "Name", isDescending: false })
+    const least = nextOrder(undefined, { title: "Right", leastFirst: true }, 0.5)
+    assert.deepStrictEqual(least, { title: "Right", isDescending: false })
   })
 })

@@ -2,7 +2,8 @@ import { wholeStart } from "../../values/Graphemes.ts"
 import { usdText } from "../../values/Money.ts"
 import { withoutInvisible } from "../../values/VisibleText.ts"
 import type { AlertEvent, AlertFiring, AlertNotice } from "../Firing.ts"
-import { type MeasureUnit, measureOf, measureTitle } from "../Measures.ts"
+import type { MeasureUnit } from "../Measure.ts"
+import { measureOf, measureTitle } from "../Measures.ts"
 
 /** Characters of a title, and of the value of a fact. */
 const MAX_TITLE = 200

@@ -88,6 +88,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       // What is said about decisions.
       yield* get("/runs/{id}/forecast", "atSeq=1")
       yield* get("/runs/{id}/decision/why")
+      yield* get("/runs/{id}/decision/card")
       yield* post("/runs/{id}/what-if", { policy: { rules: { voting: { algorithm: "unanimous" } } } })
       yield* get("/runs/{id}/divergence", `with=${running}`)
 
@@ -156,6 +157,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       const ruled = { path: "/alerts/rules/{id}", ids: { id: "costs" } }
       yield* post("/alerts/rules", { id: "costs", ...rule })
       yield* get("/alerts/rules")
+      yield* post("/alerts/rules/test", rule)
       yield* ask({ method: "GET", ...ruled })
       yield* ask({ method: "PUT", ...ruled, body: { ...rule, levels: [{ ...levels[0], at: 0 }] } })
       yield* ask({ method: "POST", path: "/alerts/rules/{id}/test", ids: ruled.ids })

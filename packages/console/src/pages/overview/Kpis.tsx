@@ -140,7 +140,7 @@ interface KpisProps {
 
 /** The key figures as one line of text, each with its change against the time before, and a link to its runs. */
 export const Kpis = ({ before, overview, range }: KpisProps) => (
-  <ul className="flex flex-wrap gap-x-4 gap-y-1 px-1" aria-label="Key figures">
+  <ul className="flex flex-wrap gap-x-4 px-1" aria-label="Key figures">
     {KPIS.map((kpi) => {
       const value = kpi.value(overview.kpis)
       return (
@@ -149,7 +149,7 @@ export const Kpis = ({ before, overview, range }: KpisProps) => (
             href={runsLink(range, kpi.search, undefined, kpi.sort)}
             title={`${kpi.hint}. Open these runs`}
             data-kpi={kpi.id}
-            className="inline-flex items-baseline gap-1 rounded whitespace-nowrap hover:underline"
+            className="inline-flex items-baseline gap-1 rounded leading-6 whitespace-nowrap hover:underline"
           >
             {kpi.isNameFirst === true ? <span className="text-soft">{kpi.title}</span> : null}
             <span className="num font-semibold" data-value>

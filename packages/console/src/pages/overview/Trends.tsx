@@ -123,14 +123,14 @@ const Trend = ({ children, isEmpty, name, none, note, title }: TrendProps) => (
 const ICONS = { policy: Scale, alert: Bell, release: Rocket } as const
 
 const Changes = ({ changes }: { readonly changes: ReadonlyArray<Change> }) => (
-  <ul aria-label="Changes in this time" className="flex flex-wrap gap-x-4 gap-y-1 border-t border-line px-3 py-2">
+  <ul aria-label="Changes in this time" className="flex flex-wrap gap-x-4 border-t border-line px-3 py-2">
     {changes.slice(0, MOST_CHANGES).map(({ at, href, kind, text }) => {
       const Icon = ICONS[kind]
       return (
         <li key={`${kind} ${at} ${text}`} className="flex min-w-0 items-baseline gap-1.5" data-change={kind}>
           <Icon size={13} aria-hidden className="shrink-0 self-center text-muted" />
           <span className="num whitespace-nowrap text-muted">{dateTime(at)}</span>
-          <Link href={href} className="min-w-0 hover:underline">
+          <Link href={href} className="min-w-0 leading-6 hover:underline">
             <UserText text={text} />
           </Link>
         </li>

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import { newId } from "../view/format/NewId.ts"
 import { SERVICE_URL } from "./Base.ts"
 import { beginCall, sawAnswer } from "./Connection.ts"
 import { Accept, layerHttp, RequestId } from "./Http.ts"
@@ -39,7 +40,7 @@ export const settle = async <A, R>(
   signal: AbortSignal | undefined,
   watch: CallWatch = OF_CONTROL_PLANE
 ): Promise<A> => {
-  const id = crypto.randomUUID()
+  const id = newId()
   const ended = watch.begin()
   const exit = await services.runPromiseExit(
     Effect.provideService(effect, RequestId, id),

@@ -8,6 +8,7 @@ import { failureOf } from "../client/Client.ts"
 import { lostStream, sawAnswer, sawStream } from "../client/Connection.ts"
 import { RequestId } from "../client/Http.ts"
 import { CallFailed, isPassing, problemOf, UNREACHABLE } from "../client/Problem.ts"
+import { newId } from "../view/format/NewId.ts"
 import { pastEvents } from "./PastEvents.ts"
 
 /** Which events of the whole log are followed. */
@@ -35,7 +36,7 @@ const PAST_WITHIN = "10 seconds"
  */
 export const followLog = ({ q }: LogFilter, { away, failed, receive, reset }: LogListener): (() => void) => {
   const search = q === "" ? {} : { q }
-  const id = crypto.randomUUID()
+  const id = newId()
   sawStream({ state: "reconnecting", since: 0 })
   const interrupted = (error: unknown) =>
     Effect.sync(() => {

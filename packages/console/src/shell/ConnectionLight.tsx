@@ -52,7 +52,7 @@ const words = (now: Light, age: string, at: number): Words => {
       }
     case "waiting":
       return {
-        word: `No answer for ${duration(Math.floor((at - now.since) / 1_000) * 1_000)}`,
+        word: `No answer for ${wholeSeconds(at - now.since)}`,
         tone: "bg-warn",
         title: "A request has no answer yet, so the page cannot know whether its data are current"
       }
@@ -68,6 +68,9 @@ const words = (now: Light, age: string, at: number): Words => {
       return { word: `No answer${age}`, tone: "bg-bad", title: "The control plane does not answer; the page retries" }
   }
 }
+
+/** A time that grows every second, without parts of one. */
+const wholeSeconds = (ms: number): string => (ms < 60_000 ? `${Math.floor(ms / 1_000)} s` : duration(ms))
 
 const isGreen = ({ state }: Light) => state === "live" || state === "complete" || state === "polling"
 

@@ -103,7 +103,7 @@ describe("a control plane that is away for a while", () => {
       await go(run.page, `/runs/${waiting.body.runId}`)
       await light(run.page, "live")
       // The view is a separate chunk.
-      await run.page.getByText("No decision yet").first().waitFor()
+      await run.page.getByText("Nothing is proposed yet.").first().waitFor()
       await stopStack()
       await light(list.page, "unreachable")
       await light(run.page, "reconnecting")

@@ -89,6 +89,25 @@ export const killStack = async (): Promise<void> => {
   stack = undefined
 }
 
+/** Stops the processes of the stack as a debugger does, and returns how they continue. */
+export const pauseStack = (): (() => void) => {
+  const pid = stack?.pid ?? 0
+  process.kill(pid, "SIGSTOP")
+  return () => process.kill(pid, "SIGCONT")
+}
+
+/** Stops the database of the stack with its sessions, and returns how it continues. */
+export const pauseDatabase = (): (() => void) => {
+  const [line = ""] = readFileSync(join(shared?.dataFolder ?? "", "postgres", "postmaster.pid"), "utf8").split("\n")
+  const server = Number(line)
+  const children = readFileSync(`/proc/${server}/task/${server}/children`, "utf8").trim().split(" ").map(Number)
+  const pids = [server, ...children]
+  for (const pid of pids) process.kill(pid, "SIGSTOP")
+  return () => {
+    for (const pid of pids.toReversed()) process.kill(pid, "SIGCONT")
+  }
+}
+
 /** What a page did that it must not do. */
 export interface Misdeeds {
   readonly errors: Array<string>

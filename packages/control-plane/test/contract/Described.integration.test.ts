@@ -159,6 +159,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       const ruled = { path: "/alerts/rules/{id}", ids: { id: "costs" } }
       yield* post("/alerts/rules", { id: "costs", ...rule })
       yield* get("/alerts/rules")
+      yield* post("/alerts/rules/test", rule)
       yield* ask({ method: "GET", ...ruled })
       yield* ask({ method: "PUT", ...ruled, body: { ...rule, levels: [{ ...levels[0], at: 0 }] } })
       yield* ask({ method: "POST", path: "/alerts/rules/{id}/test", ids: ruled.ids })

@@ -157,7 +157,7 @@ const MEASURES = {
   denials: {
     title: "denials",
     sentence: { before: "is denied by its policy", after: "times or more" },
-    words: "refusals on record, events policy.denied; the runtime reports a refused commitment only to its sender",
+    words: "refusals on record, events policy.denied: see below for those that the log lacks",
     unit: "number",
     from: "events",
     per: OF_AGENT,

@@ -16,17 +16,21 @@ import { RuleForm } from "./RuleForm.tsx"
 const columns: ReadonlyArray<TableColumn<AlertRuleState>> = [
   {
     title: "Rule",
-    cell: ({ error, enabled, id, name }) => (
-      <>
-        <UserText text={name} className="font-medium" /> {enabled ? null : <Chip>disabled</Chip>}
-        {error === undefined ? null : (
-          <Chip tone="bad" title={error}>
-            not evaluated
-          </Chip>
-        )}
-        <span className="block font-mono text-[12px] text-muted">{id}</span>
-      </>
-    )
+    cell: (rule) => {
+      const { enabled, error, id, name } = rule
+      return (
+        <>
+          <UserText text={name} className="font-medium" /> {enabled ? null : <Chip>disabled</Chip>}
+          {error === undefined ? null : (
+            <Chip tone="bad" title={error}>
+              not evaluated
+            </Chip>
+          )}
+          <span className="block text-[12px] text-soft md:hidden">{ruleSentence(rule)}</span>
+          <span className="block font-mono text-[12px] text-muted">{id}</span>
+        </>
+      )
+    }
   },
   {
     title: "Runs",

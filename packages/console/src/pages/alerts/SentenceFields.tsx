@@ -128,11 +128,11 @@ interface ChoiceProps<Word extends string> {
 
 /** A word of the sentence that can be chosen: the list lies over it, so that the sentence stays one line of text. */
 const Choice = <Word extends string>({ label, onChange, options, text, value }: ChoiceProps<Word>) => (
-  <label className="relative inline-flex h-7 items-center gap-0.5 rounded-md border border-line-strong bg-panel px-2 font-medium focus-within:outline-2 focus-within:outline-accent">
-    <span className="sr-only">{label}</span>
+  <span className="relative inline-flex h-7 items-center gap-0.5 rounded-md border border-line-strong bg-panel px-2 font-medium focus-within:outline-2 focus-within:outline-accent">
     <span aria-hidden>{text}</span>
     <ChevronDown size={13} aria-hidden className="text-muted" />
     <select
+      aria-label={label}
       className="absolute inset-0 w-full cursor-pointer opacity-0"
       value={value}
       onChange={({ target }) => {
@@ -146,5 +146,5 @@ const Choice = <Word extends string>({ label, onChange, options, text, value }: 
         </option>
       ))}
     </select>
-  </label>
+  </span>
 )

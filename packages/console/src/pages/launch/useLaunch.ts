@@ -5,6 +5,7 @@ import { useRef } from "react"
 import { callRuns } from "../../client/Client.ts"
 import type { CallLauncher } from "../../client/Launcher.ts"
 import { CallFailed } from "../../client/Problem.ts"
+import { newId } from "../../view/format/NewId.ts"
 import { type LaunchOrder, launchBody } from "../../view/launch/LaunchCommands.ts"
 import type { LaunchProgress } from "../../view/launch/LaunchSteps.ts"
 
@@ -20,7 +21,7 @@ export const useLaunch = (call: CallLauncher, order: LaunchOrder) => {
       const body = launchBody(order)
       const text = JSON.stringify(body)
       // A repeated attempt has the key of the one before, which may have launched although its answer was lost.
-      if (sent.current.text !== text) sent.current = { text, key: crypto.randomUUID() }
+      if (sent.current.text !== text) sent.current = { text, key: newId() }
       return call((api) => api.launch.runExample({ payload: { ...body, idempotencyKey: sent.current.key } }))
     },
     // The next launch is another one, with the same inputs too.

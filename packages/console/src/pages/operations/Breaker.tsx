@@ -2,7 +2,7 @@ import { useEffect } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, Time, UserText } from "../../ui/basics.tsx"
 import { Confirm, DialogButton } from "../../ui/dialogs/Confirm.tsx"
-import { Loaded, Panel, Table, useIsOld } from "../../ui/kit.tsx"
+import { Loaded, Panel, Table, useHasNoDatabase, useIsOld } from "../../ui/kit.tsx"
 import { isOld, useRead } from "../../ui/useRead.ts"
 import type { Tone } from "../../view/format/Status.ts"
 import { LATER_MS } from "../../view/live/Polls.ts"
@@ -28,7 +28,8 @@ export const Breaker = ({ mayReset, stateNow }: BreakerProps) => {
   const breaker = useRead(["breaker"], (api) => api.admin.circuitBreakerHistory({ query: {} }), {
     everyMs: LATER_MS
   })
-  const isUnknown = useIsOld()
+  const isAway = useHasNoDatabase()
+  const isUnknown = useIsOld() || isAway
   const state = breaker.data?.state
   const { refetch } = breaker
   const isBehind = stateNow !== undefined && state !== undefined && stateNow !== state
@@ -86,7 +87,9 @@ export const Breaker = ({ mayReset, stateNow }: BreakerProps) => {
               columns={[
                 {
                   title: "State",
-                  cell: ({ state: entered }) => <Chip tone={tones[entered]}>{words[entered]}</Chip>
+                  cell: ({ state: entered }) => (
+                    <Chip tone={isUnknown && entered === "CLOSED" ? "calm" : tones[entered]}>{words[entered]}</Chip>
+                  )
                 },
                 { title: "Since", cell: ({ enteredAt }) => <Time at={enteredAt} /> },
                 { title: "Reason", cell: ({ reason }) => <UserText text={reason} className="text-soft" /> }

@@ -1,6 +1,7 @@
 import type { NewMark } from "@runplane/domain"
 import { call } from "../../client/Client.ts"
 import { problemOf } from "../../client/Problem.ts"
+import { newId } from "../../view/format/NewId.ts"
 import { makeStore } from "../../view/live/Store.ts"
 import {
   changed,
@@ -61,7 +62,7 @@ export const give = (
   mark: NewMark,
   renew: (runId: string) => Promise<unknown>
 ): void => {
-  const key = crypto.randomUUID()
+  const key = newId()
   const others = givenMarks.get().filter((other) => !isOfSubject(other, runId, mark))
   givenMarks.set(given(others, { key, runId, title, by, mark }))
   const found = find(key)

@@ -1,6 +1,7 @@
 import { CORRECT, type MarkTarget, type MarkValue } from "@runplane/domain"
 import { useId, useRef, useState } from "react"
 import { call } from "../../client/Client.ts"
+import { newId } from "../../view/format/NewId.ts"
 import { FormDialog, useChange } from "../dialogs/Confirm.tsx"
 import { Select } from "../kit.tsx"
 import { CommentField, ValueField } from "./MarkFields.tsx"
@@ -37,7 +38,7 @@ export default function AddMarkDialog({ onClose, runId, targets }: AddMarkDialog
       const given = { target, name, value, source: "human" } as const
       const mark = comment.trim() === "" ? given : { ...given, comment: comment.trim() }
       const text = JSON.stringify(mark)
-      if (sent.current.text !== text) sent.current = { text, key: crypto.randomUUID() }
+      if (sent.current.text !== text) sent.current = { text, key: newId() }
       const payload = { ...mark, idempotencyKey: sent.current.key }
       return call((api) => api.marks.add({ params: { id: runId }, payload }))
     },

@@ -1,6 +1,7 @@
 import { COMMENT, MAX_MARK_COMMENT, type MarkTarget } from "@runplane/domain"
 import { useRef, useState } from "react"
 import { call } from "../../client/Client.ts"
+import { newId } from "../../view/format/NewId.ts"
 import { FormDialog, useChange } from "../dialogs/Confirm.tsx"
 import { marksKey } from "./useMarks.ts"
 
@@ -20,7 +21,7 @@ export default function CommentDialog({ about, onClose, runId, target }: Comment
   const add = useChange(
     () => {
       const comment = text.trim()
-      if (sent.current.comment !== comment) sent.current = { comment, idempotencyKey: crypto.randomUUID() }
+      if (sent.current.comment !== comment) sent.current = { comment, idempotencyKey: newId() }
       const payload = { target, name: COMMENT, value: true, source: "human", ...sent.current } as const
       return call((api) => api.marks.add({ params: { id: runId }, payload }))
     },

@@ -7,6 +7,7 @@ import { project } from "../projector/Projector.ts"
 import type { DecisionCurrent, RunState } from "../projector/RunState.ts"
 import { addUsage, type UsageSums } from "../projector/UsageSums.ts"
 import { isTerminal, type RunStatus } from "../run/RunStatus.ts"
+import { boundProse } from "../values/Bounds.ts"
 import { runSliced, type Sliced } from "../values/Sliced.ts"
 import { AG_UI_PROTOCOL_VERSION, type AgUiEvent, type AgUiUsage } from "./AgUiEvent.ts"
 import { customEvent, isNoise, messageEvents, toolEvents } from "./EventTranslation.ts"
@@ -20,6 +21,9 @@ const COUNTED_AGAIN = 512 * 1024
 /** A patch with more text, or more operations, becomes a snapshot. */
 export const MAX_PATCH_CHARACTERS = 64 * 1024
 const MAX_PATCH_OPERATIONS = 1_000
+
+/** Of the card of a decision, bytes. */
+const MAX_CARD_TEXT = 16 * 1024
 
 /** The phases of a run, in their order; each is a step of AG-UI. */
 const PHASES = ["opening", "proposal", "deliberation", "outcome"] as const
@@ -107,9 +111,16 @@ export function* translateInSlices(run: AgUiRun, events: Iterable<CanonicalEvent
   return [sent, [...frames, ...change]]
 }
 
-/** Ends a stream that has sent all events: with the outcome of the run, or with its failure. */
-export const finishAgUi = (run: AgUiRun): ReadonlyArray<AgUiFrame> => {
-  const { decision, failure, phase, runId, status, threadId } = run
+/**
+ * Ends a stream that has sent all events: with the outcome of the run, or with its failure. `card` is the card of the
+ * decision as lines of text, for a front end without its picture.
+ */
+export const finishAgUi = (run: AgUiRun, card?: ReadonlyArray<string>): ReadonlyArray<AgUiFrame> => {
+  const { failure, phase, runId, status, threadId } = run
+  const decision =
+    run.decision === undefined || card === undefined
+      ? run.decision
+      : { ...run.decision, text: boundProse(card.join("\n"), MAX_CARD_TEXT) }
   const usage = usageOf(run.usage)
   const last: AgUiEvent =
     failure !== undefined

@@ -188,9 +188,10 @@ describe("a run as AG-UI events", () => {
     const [opened] = openAgUi(IDS, projectAll(RUN_ID, decidedRun))
     assert.strictEqual(opened.phase, "outcome")
     assert.isTrue(isAgUiEnded(opened))
-    assert.deepInclude(JSON.parse(finishAgUi(opened).at(-1)?.json ?? ""), {
-      result: { status: "completed", decision }
-    })
+    const lastOf = (card?: ReadonlyArray<string>) => JSON.parse(finishAgUi(opened, card).at(-1)?.json ?? "")
+    assert.deepInclude(lastOf(), { result: { status: "completed", decision } })
+    const text = "Approved\na voted for it"
+    assert.deepInclude(lastOf(text.split("\n")), { result: { status: "completed", decision: { ...decision, text } } })
   })
 
   it("has the seq of each event on its last frame, in order", () => {

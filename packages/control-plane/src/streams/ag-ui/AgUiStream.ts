@@ -4,6 +4,7 @@ import {
   type AgUiRun,
   breakAgUi,
   type CanonicalEvent,
+  cardLines,
   decodeEventText,
   emptyRunState,
   finishAgUi,
@@ -26,6 +27,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { StoredEvent } from "../../event-log/EventRepository.ts"
 import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
+import { Decisions } from "../../queries/decisions/Decisions.ts"
 import type { Delivery } from "../Delivery.ts"
 import { ReplayStates } from "../replay/ReplayStates.ts"
 import { RunStream } from "../run/RunStream.ts"
@@ -61,6 +63,21 @@ export class AgUiStream extends Context.Service<
       const streams = yield* RunStream
       const replays = yield* ReplayStates
       const { states } = yield* StreamReads
+      const decisions = yield* Decisions
+
+      /** The end of a stream. Without the card, which has a route of its own, the end is whole too. */
+      const finished = (run: AgUiRun, runId: RunId) =>
+        run.decision === undefined
+          ? Effect.succeed(finishAgUi(run))
+          : decisions.card(runId).pipe(
+              Effect.map((card) => finishAgUi(run, cardLines(card))),
+              Effect.catch((error) =>
+                Effect.as(
+                  Effect.logDebug("an AG-UI stream ends without the card of its decision", error),
+                  finishAgUi(run)
+                )
+              )
+            )
 
       const stateAt = Effect.fnUntraced(function* (runId: RunId, since: number) {
         if (since === 0) return emptyRunState(runId)
@@ -88,8 +105,8 @@ export class AgUiStream extends Context.Service<
         const first = framesOf(frames)
         if (since > head.lastSeq) return Stream.make(first, framesOf(reset(run)))
         const endSeq = isTerminal(head.status) ? head.lastSeq : Number.POSITIVE_INFINITY
-        if (since >= endSeq) return Stream.make(first, framesOf(finishAgUi(run)))
-        const rest = translated(deliveries, run, endSeq, readFor(connection))
+        if (since >= endSeq) return Stream.make(first, framesOf(yield* finished(run, runId)))
+        const rest = translated(deliveries, run, endSeq, readFor(connection), (ended) => finished(ended, runId))
         return Stream.onStart(Stream.concat(Stream.succeed(first), rest), connection.flushHeaders)
       })
       return AgUiStream.of({ open })
@@ -104,7 +121,8 @@ const translated = (
   deliveries: Stream.Stream<Delivery, RunGone>,
   opened: AgUiRun,
   endSeq: number,
-  inTurnOfCaller: ReturnType<typeof readFor>
+  inTurnOfCaller: ReturnType<typeof readFor>,
+  finished: (run: AgUiRun) => Effect.Effect<ReadonlyArray<AgUiFrame>>
 ): Stream.Stream<Uint8Array> => {
   let run = opened
   let isOver = false
@@ -115,7 +133,9 @@ const translated = (
   const deleted = Stream.suspend(() => Stream.succeed(end(breakAgUi(run, "RUN_DELETED", "the run was deleted"))))
   // The stream of a running run ends with the run, or with this process.
   const last = Stream.suspend(() =>
-    isOver ? Stream.empty : Stream.succeed(end(isAgUiEnded(run) ? finishAgUi(run) : stopped(run)))
+    isOver
+      ? Stream.empty
+      : Stream.fromEffect(Effect.map(isAgUiEnded(run) ? finished(run) : Effect.succeed(stopped(run)), end))
   )
   return deliveries.pipe(
     Stream.mapEffect(
@@ -127,7 +147,7 @@ const translated = (
         const [after, frames] = yield* inTurnOfCaller(inSlices(translateInSlices(run, decoded(events))))
         run = after
         const lastSeq = events.at(-1)?.seq ?? 0
-        return lastSeq >= endSeq ? end([...frames, ...finishAgUi(run)]) : framesOf(frames)
+        return lastSeq >= endSeq ? end([...frames, ...(yield* finished(run))]) : framesOf(frames)
       })
     ),
     Stream.takeUntil(() => isOver),

@@ -4,13 +4,12 @@ import { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
 import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { layerTestAdministration } from "../support/ControlPlane.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitStatus, layerTestObservation } from "../support/Observation.ts"
-import { aDeletion, createRun } from "../support/Runs.ts"
+import { createRun, removeRuns } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 const DAY_MS = 86_400_000
@@ -78,7 +77,6 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })(
 
     it.effect("comes back with all of its events after a restore of a backup from before it", () =>
       Effect.gen(function* () {
-        const upkeep = yield* RunAdministration
         const sql = yield* PgClient.PgClient
         const sessionId = yield* endedSession("RESOLVED")
         const runId = RunId.make(sessionId)
@@ -86,7 +84,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* awaitStatus(runId, "completed")
         const before = (yield* assertLogIsExact(runId)).decoded.map(({ type }) => type)
         // The backup has no row of the run, and no trace of its end.
-        yield* upkeep.remove([runId], aDeletion)
+        yield* removeRuns([runId])
         yield* sql`DELETE FROM deleted_sessions WHERE runtime_session_id = ${sessionId}`
         yield* sql`DELETE FROM run_tombstones WHERE run_id = ${runId}::uuid`
         assert.lengthOf(yield* runsOf(sessionId), 0)
@@ -114,10 +112,9 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })(
     it.effect("stays without one when its run was deleted, also beside a run that had timed out", () =>
       Effect.gen(function* () {
         yield* deaf
-        const upkeep = yield* RunAdministration
         const deleted = yield* endedSession("RESOLVED")
         const run = yield* createRun({ sessionId: deleted, id: deleted, status: "completed" })
-        yield* upkeep.remove([run], aDeletion)
+        yield* removeRuns([run])
 
         const late = yield* endedSession("RESOLVED")
         const sql = yield* PgClient.PgClient
@@ -127,7 +124,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })(
         const [second] = (yield* runsOf(late)).filter(({ id }) => id !== late)
         assert.strictEqual(second?.metadata["earlierRunId"], late)
         yield* awaitStatus(RunId.make(second?.id ?? ""), "completed")
-        yield* upkeep.remove([RunId.make(second?.id ?? "")], aDeletion)
+        yield* removeRuns([RunId.make(second?.id ?? "")])
 
         yield* reconcile
         assert.lengthOf(yield* runsOf(deleted), 0)

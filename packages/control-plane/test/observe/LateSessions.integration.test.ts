@@ -4,14 +4,13 @@ import { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
 import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { Observers } from "../../src/observe/Observers.ts"
 import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { layerTestAdministration } from "../support/ControlPlane.ts"
 import { awaitStatus, layerTestObservation } from "../support/Observation.ts"
-import { aDeletion, createRun } from "../support/Runs.ts"
+import { createRun, removeRuns } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 const runsOf = Effect.fnUntraced(function* (sessionId: string) {
@@ -101,11 +100,10 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     Effect.gen(function* () {
       yield* deaf
       const fake = yield* RuntimeFake
-      const upkeep = yield* RunAdministration
       const sessionId = `session-of-${yield* (yield* Ids).uuid}`
       const runId = yield* createRun({ sessionId, status: "failed" })
       yield* fake.openSession({ sessionId })
-      yield* upkeep.remove([runId], aDeletion)
+      yield* removeRuns([runId])
       yield* (yield* SessionDiscovery).reconcile
       assert.lengthOf(yield* runsOf(sessionId), 0)
       // A caller may create it again.

@@ -3,7 +3,7 @@ import { RunId, type RunStatus, runCreated } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { EventLog } from "../../src/event-log/EventLog.ts"
-import type { Deletion } from "../../src/event-log/runs/RunAdministration.ts"
+import { type Deletion, RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
 import { makeDecisionDeletion } from "../../src/features/decisions/DecisionDeletion.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 
@@ -103,6 +103,13 @@ export const dropRun = Effect.fnUntraced(function* (runId: RunId) {
       yield* sql`DELETE FROM runs WHERE id = ${runId}::uuid`
     })
   )
+})
+
+/** Deletes runs as the service does, in one transaction. */
+export const removeRuns = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>, deletion: Deletion = aDeletion) {
+  const sql = yield* PgClient.PgClient
+  const runs = yield* RunAdministration
+  yield* sql.withTransaction(Effect.andThen(runs.lock(runIds), runs.remove(runIds, deletion)))
 })
 
 /** A deletion outside of the service. */

@@ -168,6 +168,8 @@ export class RunAdministration extends Context.Service<
         deletion: Deletion
       ) {
         const theirs = sql`run_id = ANY(${runIds}::text[]::uuid[])`
+        // What follows the log locks a run before it writes a row of it: behind this lock it finds no run.
+        yield* sql`SELECT FROM runs WHERE id = ANY(${runIds}::text[]::uuid[]) ORDER BY id FOR UPDATE`
         const buried = yield* sql<TombstoneRow>`
           INSERT INTO run_tombstones (run_id, status, events, reason, deleted_at, deleted_by, seal, run_created_at,
                                       first_seq, last_seq)

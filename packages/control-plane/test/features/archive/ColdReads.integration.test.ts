@@ -11,11 +11,11 @@ import type { SseFrame } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
 import { EventRepository } from "../../../src/event-log/EventRepository.ts"
-import { RunAdministration } from "../../../src/event-log/runs/RunAdministration.ts"
 import { sha256 } from "../../../src/platform/Sha256.ts"
 import { AT, commits, LEAD, opened, RISK, recorded, votes } from "../../support/Committee.ts"
 import { endRun } from "../../support/EndedRuns.ts"
 import { call, descriptor, layerTestService, openStream } from "../../support/HttpService.ts"
+import { removeRuns } from "../../support/Runs.ts"
 import { publishedKeys } from "../../support/SealTests.ts"
 import { passInto, rowsOf, writing } from "./Archives.ts"
 
@@ -60,8 +60,7 @@ const endedRun = Effect.gen(function* () {
 
 /** As retention deletes it. */
 const expire = Effect.fnUntraced(function* (runId: RunId) {
-  const administration = yield* RunAdministration
-  yield* administration.remove([runId], { reason: "expired", by: "retention", at: "2026-08-01T00:00:00.000Z" })
+  yield* removeRuns([runId], { reason: "expired", by: "retention", at: "2026-08-01T00:00:00.000Z" })
 })
 
 const readsOf = (runId: RunId) =>

@@ -289,6 +289,7 @@ const readOnly = [
   "POST /runs/compare",
   "POST /runs/:id/what-if",
   "POST /policies/backtest",
+  "POST /alerts/rules/test",
   "POST /alerts/rules/:id/test",
   "POST /runs/:id/replay",
   "POST /runs/:id/ag-ui",

@@ -1,5 +1,5 @@
 import type { StabilityAnswer } from "@runplane/api"
-import { outcomeText } from "@runplane/domain"
+import { outcomeWords } from "../view/decision/OutcomeWords.ts"
 import { dollars, duration, percent, whole } from "../view/format/Format.ts"
 import { excludedText, intervalText, type OutcomeBar, outcomeBars, type StabilityFigures } from "../view/gates/Gates.ts"
 import { UserText } from "./basics.tsx"
@@ -125,6 +125,6 @@ export const agreementColumns: ReadonlyArray<TableColumn<StabilityFigures>> = [
     title: "Most frequent",
     from: "sm",
     className: "max-w-[240px]",
-    cell: ({ outcomes: [most] }) => (most === undefined ? "–" : <UserText text={outcomeText(most)} />)
+    cell: ({ outcomes: [most] }) => (most === undefined ? "–" : <UserText text={outcomeWords(most)} />)
   }
 ]

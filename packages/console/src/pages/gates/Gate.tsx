@@ -1,4 +1,5 @@
 import type { ControlPlaneCalls, Run } from "@runplane/api"
+import { inferOutcome } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { useEffect, useState } from "react"
 import { StatusBadge, UserText } from "../../ui/basics.tsx"
@@ -9,6 +10,7 @@ import { agreementColumns, Flips, OutcomeBars, StabilityFacts } from "../../ui/S
 import { Empty } from "../../ui/States.tsx"
 import { newestRuns } from "../../ui/search/useRunSearch.ts"
 import { useRead } from "../../ui/useRead.ts"
+import { outcomeWords } from "../../view/decision/OutcomeWords.ts"
 import { counted, duration, listedDollars, middleCut, whole } from "../../view/format/Format.ts"
 import { gateSearch, runsPage, scenarioSearch, stabilityPage } from "../../view/gates/GateLinks.ts"
 import {
@@ -182,7 +184,11 @@ const runColumns = (hasVariants: boolean): ReadonlyArray<TableColumn<GateRun>> =
   {
     title: "Outcome",
     className: "max-w-[240px]",
-    cell: ({ run }) => <UserText text={runFacts(run).action ?? "–"} className="line-clamp-1" />
+    cell: ({ run }) => {
+      const { action } = runFacts(run)
+      const text = action === undefined ? "–" : outcomeWords({ action, positive: inferOutcome(action) })
+      return <UserText text={text} className="line-clamp-1" />
+    }
   },
   ...(hasVariants
     ? [

@@ -1,7 +1,8 @@
 import type { Run, StabilityAnswer } from "@runplane/api"
-import { isTerminal, outcomeText, type ShareInterval, wilson } from "@runplane/domain"
+import { isTerminal, type ShareInterval, wilson } from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { outcomeWords } from "../decision/OutcomeWords.ts"
 import { counted, percent } from "../format/Format.ts"
 import { queryValue } from "../query/QueryCompletion.ts"
 import { gateIdOf } from "./GateLinks.ts"
@@ -164,7 +165,7 @@ export const outcomeBars = ({ n, outcomes }: Pick<StabilityAnswer, "n" | "outcom
     const interval = wilson(count, n)
     return {
       ...interval,
-      text: outcomeText(outcome),
+      text: outcomeWords(outcome),
       countText: `${count} of ${counted(n, "run")}, ${percent(interval.rate)}`,
       intervalText: intervalText(interval),
       positive

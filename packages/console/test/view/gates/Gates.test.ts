@@ -98,7 +98,7 @@ describe("outcomes as bars", () => {
       ]
     })
     assert.deepInclude(first, {
-      text: "decision.selected (positive)",
+      text: "Approved",
       countText: "17 of 20 runs, 85 %",
       intervalText: "95 % interval 64 % to 95 %",
       rate: 0.85

@@ -106,7 +106,7 @@ export const Id = ({
     <button
       type="button"
       title={`${id}\nClick to copy`}
-      className="group inline-flex max-w-full items-center gap-1 rounded font-mono text-[12px] text-soft hover:text-text"
+      className="group inline-flex min-h-6 max-w-full items-center gap-1 rounded font-mono text-[12px] text-soft hover:text-text"
       onClick={(event) => {
         event.stopPropagation()
         copy(id)

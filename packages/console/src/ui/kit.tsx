@@ -300,22 +300,33 @@ interface SelectProps<Word extends string> {
   readonly className?: string
 }
 
-export const Select = <Word extends string>({ className = "", label, onChange, options, value }: SelectProps<Word>) => (
-  <label className={className}>
-    <span className="sr-only">{label}</span>
-    <select
-      className="field w-full pr-1"
-      value={value}
-      onChange={({ target }) => {
-        const chosen = options.find(([word]) => word === target.value)
-        if (chosen !== undefined) onChange(chosen[0])
-      }}
-    >
-      {options.map(([word, title]) => (
-        <option key={word} value={word}>
-          {title}
-        </option>
-      ))}
-    </select>
-  </label>
+export const Select = <Word extends string>({ className = "", ...props }: SelectProps<Word>) => (
+  <span className={className}>
+    <WordSelect {...props} className="field w-full pr-1" />
+  </span>
+)
+
+/** The bare list of words to choose from. */
+export const WordSelect = <Word extends string>({
+  className = "",
+  label,
+  onChange,
+  options,
+  value
+}: SelectProps<Word>) => (
+  <select
+    aria-label={label}
+    className={className}
+    value={value}
+    onChange={({ target }) => {
+      const chosen = options.find(([word]) => word === target.value)
+      if (chosen !== undefined) onChange(chosen[0])
+    }}
+  >
+    {options.map(([word, title]) => (
+      <option key={word} value={word}>
+        {title}
+      </option>
+    ))}
+  </select>
 )

@@ -153,7 +153,7 @@ describe("costs of many runs", () => {
         await route.fulfill({ response, json: { ...body, data } })
       }
     )
-    await go(page, "/runs")
+    await go(page, "/runs?columns=tokens,cost")
     const row = page.getByRole("row").filter({ hasText: "still running" })
     await row.getByText("45.1K").waitFor()
     await row.getByTitle("$0.0409 of it is a guess: no known price of the model").getByText("≈ $0.0589").waitFor()

@@ -154,7 +154,7 @@ describe("the views of a run in a browser", () => {
         const answer = isOurs ? { status, json } : { status, contentType: "text/html", body: "<h1>Bad</h1>" }
         await page.route(`${CONTROL_PLANE}/runs/${decided}**`, (route) => route.fulfill(answer))
         await go(page, `/runs/${decided}`)
-        const alert = page.getByRole("alert").filter({ hasText: "The run cannot be read" })
+        const alert = page.getByRole("alert").filter({ hasText: /The run cannot be read|There is no run with this id/ })
         await alert.getByText(isOurs ? errorCode : `HTTP ${status}`, { exact: true }).waitFor()
         await alert.getByText(isOurs ? `made up: ${status}` : `answers with the status ${status}`).waitFor()
         await context.close()
@@ -357,9 +357,14 @@ describe("the views of a run in a browser", () => {
       alone.on("pageerror", ({ message }) => errors.push(message))
       await alone.goto(pathToFileURL(file).href)
       await alone.getByText("seen on Monday too").waitFor()
-      await alone.getByRole("tab", { name: "Policy" }).click()
-      const { policy } = sent.projection
-      await alone.getByText(`${policy.voteTally[0].voters.allow} for`).first().waitFor()
+      const card = alone.getByRole("region", { name: "Decision card" })
+      await card.getByText(`${sent.projection.policy.voteTally[0].voters.allow} for, `).first().waitFor()
+      // Another vote is tried without the service.
+      await card
+        .getByRole("button", { name: /try another vote$/ })
+        .first()
+        .click()
+      await card.getByText(/^Would (not )?stand$/).waitFor()
       assert.strictEqual(await alone.getByRole("button", { name: "Comment" }).count(), 0)
       assert.deepStrictEqual(errors, [])
       await rm(file)

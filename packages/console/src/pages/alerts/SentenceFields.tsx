@@ -2,6 +2,7 @@ import type { AlertPer, AlertWindow } from "@runplane/domain"
 import { markOfMeasure, measureKind } from "@runplane/domain"
 import { ChevronDown } from "lucide-react"
 import type { ReactNode } from "react"
+import { WordSelect } from "../../ui/kit.tsx"
 import {
   fitting,
   hasMark,
@@ -131,20 +132,12 @@ const Choice = <Word extends string>({ label, onChange, options, text, value }: 
   <span className="relative inline-flex h-7 items-center gap-0.5 rounded-md border border-line-strong bg-panel px-2 font-medium focus-within:outline-2 focus-within:outline-accent">
     <span aria-hidden>{text}</span>
     <ChevronDown size={13} aria-hidden className="text-muted" />
-    <select
-      aria-label={label}
-      className="absolute inset-0 w-full cursor-pointer opacity-0"
+    <WordSelect
+      label={label}
       value={value}
-      onChange={({ target }) => {
-        const chosen = options.find(([word]) => word === target.value)
-        if (chosen !== undefined) onChange(chosen[0])
-      }}
-    >
-      {options.map(([word, title]) => (
-        <option key={word} value={word}>
-          {title}
-        </option>
-      ))}
-    </select>
+      options={options}
+      onChange={onChange}
+      className="absolute inset-0 w-full cursor-pointer opacity-0"
+    />
   </span>
 )

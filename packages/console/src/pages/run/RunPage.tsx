@@ -80,9 +80,7 @@ export default function RunPage({ runId }: { readonly runId: string }) {
   const [marks, setMarks] = useState<ShownMarks>()
   if (record.data === undefined) {
     return isUnknown(record.error) ? (
-      <Empty isPage title="There is no run with this id">
-        It may have been deleted, or the address is not complete. The list of runs has all others.
-      </Empty>
+      <Failure isPage what="There is no run with this id" error={unknownRun(record.error)} />
     ) : record.isError ? (
       <Failure isPage what="The run cannot be read" error={record.error} retry={() => void record.refetch()} />
     ) : (
@@ -109,8 +107,14 @@ export default function RunPage({ runId }: { readonly runId: string }) {
 }
 
 /** An id that no run has, or that is none. */
-const isUnknown = (error: Error | null): boolean =>
+const isUnknown = (error: Error | null): error is CallFailed =>
   error instanceof CallFailed && (error.problem.status === 404 || error.problem.status === 400)
+
+/** What is wrong with a text that is no id says nothing to a reader. */
+const unknownRun = ({ problem }: CallFailed): CallFailed =>
+  problem.status === 404
+    ? new CallFailed(problem)
+    : new CallFailed({ ...problem, status: 404, messages: ["the address does not end with the id of a run"] })
 
 interface RunBodyProps {
   readonly run: Run

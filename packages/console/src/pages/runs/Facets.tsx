@@ -49,7 +49,7 @@ export default function Facets({ filters, set }: { readonly filters: RunFilters;
                         type="button"
                         aria-pressed={isOn}
                         title={value}
-                        className={`flex w-full items-baseline gap-2 rounded px-1 py-0.5 text-left text-[12px] ${
+                        className={`flex min-h-6 w-full items-center gap-2 rounded px-1 py-0.5 text-left text-[12px] ${
                           isOn ? "bg-accent-soft text-accent" : "hover:bg-sunken"
                         }`}
                         onClick={() => set({ q: withFacet(q, field, value) }, { push: true })}

@@ -78,7 +78,7 @@ const Tree = ({ level, levels, name, pointer, search, value }: TreeProps) => {
         <button
           type="button"
           aria-expanded={isOpen}
-          className={`-ml-4 inline-flex items-center gap-0.5 text-left hover:text-accent ${
+          className={`-ml-4 inline-flex min-h-6 min-w-6 items-center gap-0.5 text-left hover:text-accent ${
             isCurrent ? "bg-accent-soft" : ""
           }`}
           onClick={() => setOpen(!isOpen)}

@@ -78,7 +78,7 @@ const fill = Effect.gen(function* () {
   yield* sql`
     INSERT INTO run_decisions
     SELECT id, n, 10, now(), 'for', '{}', 'option ' || n, ARRAY['REJECT agent-' || n % 5000, 'APPROVE agent-' || (n + 1) % 5000],
-           ARRAY['agent-' || n % 5000]
+           ARRAY['agent-' || n % 5000], 'case-' || n % 5000
     FROM (SELECT id, runtime_session_id::int AS n FROM runs) AS r`
   yield* sql`
     INSERT INTO alert_rules (id, rule, enabled, from_seq, created_at, updated_at)
@@ -140,6 +140,7 @@ const ofRuns: Readonly<Record<string, ReadonlyArray<string>>> = {
   model: ["model:model-77"],
   vote: ["vote.agent-77:REJECT", "vote.agent-77:(REJECT,ABSTAIN)", "has:vote.agent-77"],
   dissent: ["dissent:agent-77"],
+  case: ["case:case-77"],
   alert: ["alert:rule-77", 'alert:"Rule 77"'],
   createdAt: [`createdAt:>"${recent()}"`],
   updatedAt: [`updatedAt:>"${recent()}"`],

@@ -36,9 +36,10 @@ layer(Layer.empty, { excludeTestServices: true })("the guides", (it) => {
         const env = {
           PATH: `${commands}:${join(process.execPath, "..")}:${process.env["PATH"]}`,
           CHECKOUT: ROOT,
-          ARCHIVE_URL: archive.ARCHIVE_URL,
           RUNPLANE_URL: `http://127.0.0.1:${here.controlPlane}`,
           RUNPLANE_LAUNCHER_URL: `http://127.0.0.1:${here.launcher}`,
+          // A service refuses the archive of another database.
+          ...(!alone && { ARCHIVE_URL: archive.ARCHIVE_URL }),
           ...(alone && {
             DATABASE_URL: yield* createDatabase,
             LAUNCHER_PORT: String(launcher),

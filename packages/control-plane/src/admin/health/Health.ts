@@ -162,7 +162,8 @@ const toReadiness = ({ parts, recovery, ...found }: Found): Readiness => {
     parts.every((part) => part?.ok !== false)
   let shown: Partial<Readiness> = {}
   for (const part of parts) shown = { ...shown, ...part?.shown }
-  return { ...shown, status: ok ? "ok" : "degraded", checks, ok, ...checks }
+  // The answer begins with its status, as readers of a terminal expect.
+  return { ...{ status: ok ? "ok" : "degraded", checks, ok, ...checks }, ...shown }
 }
 
 const textOf = ({ done, isWaitingForMemory, of }: RecoveryProgress) => {

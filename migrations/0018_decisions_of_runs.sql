@@ -1,5 +1,5 @@
--- The decision of each run for lists and searches (docs/reference/runs.md#decision). The feature `decisions` follows the
--- log and writes them; the log alone decides what they are.
+-- The decision of each run for lists and searches (docs/reference/runs.md#decision). The feature `decisions` follows
+-- the log and writes them; the log alone decides what they are.
 CREATE TABLE run_decisions (
   run_id uuid PRIMARY KEY REFERENCES runs (id),
   -- The last event that the row counts.

@@ -1,5 +1,5 @@
--- What budgets have spent in the last day, by parts of five minutes: the pace of a budget is that of the last hour or day
--- (docs/reference/alerts.md#budgets). Units as in alert_counters. Without what telemetry reports apart.
+-- What budgets have spent in the last day, by parts of five minutes: the pace of a budget is that of the last hour or
+-- day (docs/reference/alerts.md#budgets). Units as in alert_counters. Without what telemetry reports apart.
 CREATE TABLE alert_paces (
   rule_id text NOT NULL REFERENCES alert_rules (id) ON DELETE CASCADE,
   key text NOT NULL,

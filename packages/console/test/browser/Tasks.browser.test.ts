@@ -144,7 +144,7 @@ describe("the ten tasks take as many presses as the documents say", () => {
     await done("which agent is usually wrong")
   })
 
-  it("sees what came out otherwise than in the week before", async () => {
+  it("sees the decisions with another outcome than in the week before", async () => {
     const { done, page } = await counting("/overview")
     await page.getByRole("region", { name: "Decided today" }).locator(`a[href$="/runs/${declined}"]`).first().waitFor()
     await done("what changed since last week")

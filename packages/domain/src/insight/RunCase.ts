@@ -13,8 +13,8 @@ const MAX_SUBJECT = 65_536
 export const SUBJECT_TYPES: ReadonlySet<string> = new Set(["Proposal", "ApprovalRequest"])
 
 /**
- * What a run is about, as text: its intent and the payload of its first Proposal or ApprovalRequest without its ids. Two
- * runs of one scenario with the same text are runs of the same case.
+ * What a run is about, as text: its intent and the payload of its first Proposal or ApprovalRequest without its ids.
+ * Two runs of one scenario with the same text are runs of the same case.
  */
 export const subjectText = (intent: string | undefined, payload: JsonObject): string => {
   const about = Object.fromEntries(Object.entries(payload).filter(([name]) => !IDS.has(name)))

@@ -25,8 +25,8 @@ describe("the picture of a ring", () => {
     assert.strictEqual(seats.length, count)
     const shares = seats.map(({ dot }) => Math.atan2(214 - (dot?.y ?? 0), 210 - (dot?.x ?? 0)))
     for (const [at, share] of shares.entries()) assert.isAtLeast(share, (shares[at - 1] ?? -1) - 0.02)
-    const places = new Set(seats.map(({ dot }) => `${dot?.x} ${dot?.y}`))
-    assert.strictEqual(places.size, count)
+    const positions = new Set(seats.map(({ dot }) => `${dot?.x} ${dot?.y}`))
+    assert.strictEqual(positions.size, count)
   })
 
   it("of 400 seats and more is one bar of the groups with their numbers", () => {

@@ -3,8 +3,8 @@ import { UserText } from "../../ui/basics.tsx"
 import { useHasNoDatabase, useIsOld } from "../../ui/kit.tsx"
 
 /**
- * What is checked and how it is: icon, word and colour. A check whose data are old neither passes nor fails, and none passes while
- * the database is away. */
+ * What is checked and how it is: icon, word and colour. A check whose data are old neither passes nor fails, and none
+ * passes while the database is away. */
 export const Check = ({ ok, text }: { readonly ok: boolean; readonly text: string }) => {
   const isAway = useHasNoDatabase()
   const old = useIsOld() || (ok && isAway)

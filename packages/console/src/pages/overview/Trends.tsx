@@ -30,7 +30,7 @@ interface TrendsProps {
   readonly onZoom: (span: TimeSpan) => void
 }
 
-/** What runs cost and how long they took over time, with the changes that may be why. */
+/** What runs cost and their duration over time, with the changes that may be why. */
 export const Trends = ({ buckets, charts, found, guessedCostUsd = 0, onZoom, range }: TrendsProps) => {
   const policies = useRead(["policies"], (api) => api.policies.list({ query: {} }), { everyMs: LATER_MS })
   const alerts = useRead(["alerts", "latest"], (api) => api.alerts.list({ query: ALERTS }), { everyMs: LATER_MS })

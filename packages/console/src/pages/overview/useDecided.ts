@@ -37,7 +37,7 @@ const earlierRuns =
 
 const NOTHING: ReadonlyArray<Run> = []
 
-/** What was decided in the time of the page, and what came out otherwise than in the week before. */
+/** The decisions in the time of the page, and those with another outcome than in the week before. */
 export const useDecided = (range: OverviewRange) => {
   const read = useRead(
     ["decided", range.query],

@@ -110,7 +110,7 @@ export default function RunPage({ runId }: { readonly runId: string }) {
 const isUnknown = (error: Error | null): error is CallFailed =>
   error instanceof CallFailed && (error.problem.status === 404 || error.problem.status === 400)
 
-/** What is wrong with a text that is no id says nothing to a reader. */
+/** The fault of a text that has no form of an id says nothing to a reader. */
 const unknownRun = ({ problem }: CallFailed): CallFailed =>
   problem.status === 404
     ? new CallFailed(problem)

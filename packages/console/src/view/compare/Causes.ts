@@ -3,7 +3,7 @@ import type * as Schema from "effect/Schema"
 import { cut, whole } from "../format/Format.ts"
 import { sessionContext } from "../run/SessionContext.ts"
 
-/** What two runs were given, and whether it differs: the first place to look for the cause of another outcome. */
+/** The inputs of two runs, and whether they differ: the likely cause of another outcome. */
 export interface Cause {
   readonly title: "Policy" | "Inputs" | "Models"
   /** In words, where there is nothing to list. */

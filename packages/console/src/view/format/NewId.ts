@@ -1,6 +1,6 @@
 /**
- * A random UUID, of version 4. Pages of plain http by a name or an address have no `crypto.randomUUID`: browsers have it
- * for https and for the own machine alone.
+ * A random UUID, of version 4. Pages of plain http by a name or an address have no `crypto.randomUUID`: browsers have
+ * it for https and for the own machine alone.
  */
 export const newId = (): string => {
   const bytes = crypto.getRandomValues(new Uint8Array(16))

@@ -1,6 +1,6 @@
 /**
- * Why a page cannot read the launch service. Browsers report a service that is away and one that does not allow the page
- * in the same way, so the text names both where the service has another address than the page.
+ * Why a page cannot read the launch service. Browsers report a service that is away and one that does not allow the
+ * page in the same way, so the text names both where the service has another address than the page.
  *
  * @param page origin of the page
  * @param launcher base URL of the launch service, as the control plane gives it

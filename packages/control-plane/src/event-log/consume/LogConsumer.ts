@@ -23,8 +23,9 @@ export interface ConsumedStep<Lag> {
  * (`readEndOfLog`), and moves the cursor by compare-and-set in the transaction of what it writes: during a change of
  * the process two may step, and each event is written once.
  *
- * Alerts, the archive and the decisions of runs are consumers. The ledger is not: it numbers the rows of `ledger_pending`, which come from
- * audit entries and deletions, too, and are deleted as they are numbered. It has no position in the log.
+ * Alerts, the archive and the decisions of runs are consumers. The ledger is not: it numbers the rows of
+ * `ledger_pending`, which come from audit entries and deletions, too, and are deleted as they are numbered. It has no
+ * position in the log.
  */
 export interface LogConsumer<Lag, E, R> {
   readonly name: LoopName

@@ -57,7 +57,8 @@ const withinStep = (runs: ReadonlyArray<BacktestRun>): ReadonlyArray<BacktestRun
 
 /**
  * Makes the rows of runs that have changed, each from the whole record of its run: the rows of two processes are equal,
- * and the one of the later event stays. Rules that the log does not have stay unknown, since the registry is not called.
+ * and the one of the later event stays. Rules that the log does not have stay unknown, since the registry is not
+ * called.
  */
 export const makeDecisionRows = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient

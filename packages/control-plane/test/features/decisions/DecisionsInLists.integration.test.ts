@@ -122,7 +122,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions in lists of 
       yield* finds(`vote."${LEAD}":REJECT`, [runId])
       yield* finds(`-vote."${LEAD}":REJECT`, [open])
       yield* finds(`has:vote."${COST}"`, [runId])
-      yield* finds(`vote.nobody:REJECT`, [])
+      yield* finds(`vote.stranger:REJECT`, [])
       yield* finds(`dissent:${LEAD}`, [runId])
       yield* finds(`dissent:(${RISK},${LEAD})`, [runId])
       yield* finds("has:dissent", [runId])

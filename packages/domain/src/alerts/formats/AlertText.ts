@@ -96,8 +96,8 @@ const escapedUri = (text: string): string =>
   text.replace(/[^\w\-.~:/?@!$&'()*+,;=%]|%(?![\dA-Fa-f]{2})/g, (letter) => encodeURIComponent(letter))
 
 /**
- * An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `10 min`, `1,200`. `beside` are the other amounts of the
- * line: sums of money have the same decimals there.
+ * An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `10 min`, `1,200`. `beside` are the other amounts
+ * of the line: sums of money have the same decimals there.
  */
 export const amountText = (measure: string, amount: number, beside: ReadonlyArray<number> = []): string =>
   AMOUNTS[measureOf(measure).unit](amount, beside)

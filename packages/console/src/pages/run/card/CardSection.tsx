@@ -17,7 +17,7 @@ interface CardSectionProps {
 /** The decision of the run as a card, and the rules behind it. */
 export default memo(function CardSection(props: CardSectionProps) {
   const { isNow, isWhole, start } = props.shown
-  // The events are loading: a part of them is no decision.
+  // The events are loading, and a part of them is not a decision.
   if (!isWhole && start === 0) return <div className="skeleton h-64" />
   if (start === 0) return <FromEvents {...props} />
   if (isNow) return <FromService {...props} />

@@ -27,8 +27,8 @@ export interface TriedAnswer extends Pick<WhatIf, "after" | "before" | "changed"
 }
 
 /**
- * The answer of the service to the changes. It is the answer to the latest ones: a query has their words as its key, and
- * that of earlier ones is cancelled. An earlier index and an exported run have the same function in the browser.
+ * The answer of the service to the changes. It is the answer to the latest ones: a query has their words as its key,
+ * and that of earlier ones is cancelled. An earlier index and an exported run have the same function in the browser.
  */
 export const useWhatIf = (
   shown: ShownRun,

@@ -159,4 +159,38 @@ describe("the ten tasks take as many presses as the documents say", () => {
     await shared.done("share what is on the screen")
     await done("what if one vote had been another")
   })
+
+  it("adds an alert rule by its sentence, which says how often it would have fired", async () => {
+    const { done, page, press } = await counting("/alerts")
+    await press(page.getByRole("button", { name: "Add a rule" }))
+    await page.getByLabel("Threshold of level 1").fill("0.0001")
+    await page.getByText(/^Would have fired \d+ times in the last 7 days/).waitFor()
+    await press(page.getByRole("button", { name: "Add", exact: true }))
+    await page.getByText("A run costs $0.0001 or more").first().waitFor()
+    await done("an alert for a run that costs more than $1")
+  })
+
+  it("meets no identifier of the API on the pages that people read", async () => {
+    const { page } = await counting("/")
+    const raw =
+      /\b(decision|quorum|task|handoff|proposal)\.(selected|rejected|accepted|declined|completed)\b|initiator_only|any_participant|designated_role|finalize_decline|critical_severity|costUsd|failureRate|n_of_m/
+    const paths = [
+      "/",
+      "/runs",
+      "/agents",
+      "/alerts",
+      "/stability",
+      `/runs/${declined}`,
+      `/runs/${approved}?view=decision`
+    ]
+    for (const path of [...paths, `/compare?left=${approved}&right=${declined}`]) {
+      await go(page, path)
+      await page.locator("h1").first().waitFor()
+      await page.waitForFunction(() => document.querySelector(".skeleton") === null)
+      const text = (await page.locator("main").textContent()) ?? ""
+      const at = text.search(raw)
+      assert.strictEqual(at < 0 ? "" : text.slice(Math.max(0, at - 60), at + 60), "", path)
+    }
+    await page.context().close()
+  })
 })

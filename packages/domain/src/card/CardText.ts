@@ -1,3 +1,4 @@
+import { committedWords } from "../run/ActionWords.ts"
 import type { DecisionCard } from "./Card.ts"
 import type { CardSeat } from "./Seats.ts"
 
@@ -28,10 +29,15 @@ export const seatWords = (seat: CardSeat, hasVotes = true): string => {
 }
 
 /** The whole card in one sentence, for readers who do not see the picture. */
-export const cardSentence = ({ action, by, counts, question, word }: DecisionCard): string => {
+export const cardSentence = ({ action, by, counts, question, verdict, word }: DecisionCard): string => {
   const about = question === undefined ? "" : `${question}: `
-  const committed = action === undefined ? "" : ` (${action}${by === undefined ? "" : `, committed by ${by}`})`
-  return `${about}${word}${committed}; ${counts}.`
+  // The word says what a standard action says.
+  const isStandard = committedWords(action, verdict === "decided" ? null : verdict === "for") !== undefined
+  const committed = [
+    ...(action === undefined || isStandard ? [] : [action]),
+    ...(action === undefined || by === undefined ? [] : [`committed by ${by}`])
+  ]
+  return `${about}${word}${committed.length === 0 ? "" : ` (${committed.join(", ")})`}; ${counts}.`
 }
 
 /** Seats that one text lists; the rest is counted. */

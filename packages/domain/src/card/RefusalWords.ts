@@ -11,11 +11,18 @@ const WORDS: ReadonlyArray<readonly [RegExp, (parts: ReadonlyArray<string>) => s
   ]
 ]
 
+/** What a veto does, by the word of the rules. */
+const VETOES: ReadonlyMap<string, string> = new Map([
+  ["deny", "refuses every commitment"],
+  ["hold", "holds the decision"],
+  ["finalize_decline", "ends it with a decline"]
+])
+
 /** A refusal of the rules for a reader. Its text on the wire is that of the runtime, which others compare. */
 export const refusalWords = (text: string): string => {
   for (const [pattern, say] of WORDS) {
     const parts = pattern.exec(text)
     if (parts !== null) return say(parts.slice(1))
   }
-  return text
+  return text.replace(/ \((deny|hold|finalize_decline)\)/, (_, word: string) => `, which ${VETOES.get(word)}`)
 }

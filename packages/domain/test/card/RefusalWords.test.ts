@@ -21,6 +21,13 @@ describe("the refusals of the rules for a reader", () => {
     assert.include(texts, "2 critical objections are a veto (2 needed)")
   })
 
+  it("say what a veto does", () => {
+    assert.strictEqual(
+      refusalWords("1 critical objection, 1 needed to veto (finalize_decline): the veto declines it"),
+      "1 critical objection, 1 needed to veto, which ends it with a decline: the veto declines it"
+    )
+  })
+
   it("stay as they are where they are unknown", () => {
     assert.strictEqual(refusalWords("no votes cast"), "no votes cast")
   })

@@ -123,7 +123,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
       const before = yield* call("GET", `/runs/${runId}/decision/card?atSeq=0`)
       assert.deepInclude(before.body, { verdict: "open", rings: [], participants: 0 })
       const page = yield* call("GET", `/runs/${runId}/decision/why`, { headers: { accept: "text/html" } })
-      assert.match(page.text, /<svg role="img" aria-label="[^"]*Approved \(decision\.selected, committed by /)
+      assert.match(page.text, /<svg role="img" aria-label="[^"]*Approved \(committed by /)
       const unknown = yield* call("GET", `/runs/${randomUUID()}/decision/card`)
       assert.strictEqual(unknown.status, 404)
     })

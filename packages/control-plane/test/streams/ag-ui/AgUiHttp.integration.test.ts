@@ -107,7 +107,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         assert.deepInclude(lasts[0].result, { status: "cancelled" })
         assert.deepInclude(lasts[0].result.decision, { action: "decision.selected", resolvedBy: "lead" })
         const [sentence, ...seats] = lasts[0].result.decision.text.split("\n")
-        assert.match(sentence, /Approved \(decision\.selected, committed by lead\); 1 for, 0 against, 1 of \d voted\.$/)
+        assert.match(sentence, /Approved \(committed by lead\); 1 for, 0 against, 1 of \d voted\.$/)
         assert.include(seats, "risk voted for it")
         assert.deepStrictEqual(lasts[0], lasts[1])
       })

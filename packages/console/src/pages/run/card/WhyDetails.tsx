@@ -1,4 +1,4 @@
-import { isTerminal, type Why } from "@runplane/domain"
+import { isTerminal, refusalWords, type Why } from "@runplane/domain"
 import { CheckCircle2, Circle, XCircle } from "lucide-react"
 import { useMemo } from "react"
 import { UserText } from "../../../ui/basics.tsx"
@@ -64,7 +64,7 @@ export const WhyDetails = ({ answer, onSelect, shown }: WhyDetailsProps) => {
                 <span className="sr-only">
                   {satisfied ? "satisfied: " : isOpen ? "not satisfied yet: " : "not satisfied: "}
                 </span>
-                <UserText text={text} />
+                <UserText text={refusalWords(text)} />
                 {seqs.length === 0 ? null : (
                   <span className="ml-2 text-[12px] text-muted">
                     {seqs.slice(-MOST_LINKS).map((seq) => {

@@ -254,7 +254,7 @@ describe("the console in a browser", () => {
     const alert = page.getByRole("alert").first()
     await alert.getByText("RUN_NOT_FOUND").waitFor()
     await alert.getByText("copy request id").waitFor()
-    await alert.getByRole("heading", { name: "There is no run with this id" }).waitFor()
+    await alert.getByRole("heading", { name: "No run has this id" }).waitFor()
     assert.deepStrictEqual(await violationsOf(page), [])
     await picture(page, "not-found-1280-light")
     await go(page, "/runs/no-id")

@@ -154,7 +154,7 @@ describe("the views of a run in a browser", () => {
         const answer = isOurs ? { status, json } : { status, contentType: "text/html", body: "<h1>Bad</h1>" }
         await page.route(`${CONTROL_PLANE}/runs/${decided}**`, (route) => route.fulfill(answer))
         await go(page, `/runs/${decided}`)
-        const alert = page.getByRole("alert").filter({ hasText: /The run cannot be read|There is no run with this id/ })
+        const alert = page.getByRole("alert").filter({ hasText: /The run cannot be read|No run has this id/ })
         await alert.getByText(isOurs ? errorCode : `HTTP ${status}`, { exact: true }).waitFor()
         await alert.getByText(isOurs ? `made up: ${status}` : `answers with the status ${status}`).waitFor()
         await context.close()

@@ -9,7 +9,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["quorum.approved", "an approval"],
   ["quorum.rejected", "a decline"],
   ["proposal.accepted", "an agreement"],
-  ["proposal.rejected", "that there is no agreement"],
+  ["proposal.rejected", "the negotiation as failed"],
   ["task.completed", "the task as done"],
   ["task.failed", "the task as failed"],
   ["task.rejected", "the task as refused"],

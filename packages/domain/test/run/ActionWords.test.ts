@@ -7,6 +7,7 @@ describe("what a commitment commits, in words", () => {
     ["decision.rejected", false, "a decline"],
     ["task.completed", true, "the task as done"],
     ["handoff.declined", false, "the handoff as declined"],
+    ["proposal.rejected", false, "the negotiation as failed"],
     // A name of the participants' own, a contradiction, and nothing.
     ["fail_over_now", true, undefined],
     ["decision.selected", false, undefined],

@@ -79,7 +79,7 @@ const Models = ({ range }: Pick<ModelCostsProps, "range">) => {
 type ModelRow = CostsByModel["models"][number]
 
 const columnsOf = (range: OverviewRange, total: number): ReadonlyArray<TableColumn<ModelRow>> => {
-  /** The runs that called the model, by `sort`; of a model that is not stated there is no search. */
+  /** The runs that called the model, by `sort`; a model without a name has no search. */
   const link = ({ model = "" }: ModelRow, text: ReactNode, sort?: string) =>
     model === "" ? (
       <span className="num">{text}</span>

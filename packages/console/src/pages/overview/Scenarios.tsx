@@ -13,7 +13,7 @@ interface ScenarioRow extends ScenarioFigures {
   readonly others?: number
 }
 
-/** Runs of a scenario; of the sums of others there is no search. */
+/** Runs of a scenario; the sums of others have no search. */
 const linkOf = (range: OverviewRange, { others, scenario }: ScenarioRow, search = "", sort?: string) => {
   if (others !== undefined) return undefined
   return scenario === "unknown"

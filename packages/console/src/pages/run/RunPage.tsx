@@ -80,7 +80,7 @@ export default function RunPage({ runId }: { readonly runId: string }) {
   const [marks, setMarks] = useState<ShownMarks>()
   if (record.data === undefined) {
     return isUnknown(record.error) ? (
-      <Failure isPage what="There is no run with this id" error={unknownRun(record.error)} />
+      <Failure isPage what="No run has this id" error={unknownRun(record.error)} />
     ) : record.isError ? (
       <Failure isPage what="The run cannot be read" error={record.error} retry={() => void record.refetch()} />
     ) : (

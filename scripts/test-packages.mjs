@@ -116,7 +116,7 @@ try {
   const started = await startStack(bin, ["dev"], program, { ...elsewhere, THROTTLE_LIMIT: "10000" })
   stack = started.stack
   const { ports, output } = started
-  if (!output.includes("commits decision.selected (positive)")) throw new Error(`no decided run:\n${output}`)
+  if (!output.includes("commits an approval")) throw new Error(`no decided run:\n${output}`)
   if (!existsSync(join(program, ".data"))) throw new Error("the data are not in the folder of the start")
   const page = await fetch(`http://127.0.0.1:${ports.CONTROL_PLANE_PORT}/console/`)
   const html = await page.text()
@@ -137,7 +137,7 @@ try {
   const listed = run(bin, ["runs", "list", "--json"], { cwd: program, env: { ...modern, ...addresses } })
   const { data } = JSON.parse(listed.stdout)
   const narrative = run(bin, ["runs", "watch", data[0].id], { cwd: program, env: { ...modern, ...addresses } }).stdout
-  if (!narrative.includes("commits decision.selected (positive)")) throw new Error(narrative)
+  if (!narrative.includes("commits an approval")) throw new Error(narrative)
   run(bin, ["runs", "list", "--url", "http://127.0.0.1:1"], { cwd: program, env: modern, expected: 5 })
   say("runplane runs list and watch, installed alone")
 

@@ -149,7 +149,7 @@ export const testImagePrograms = async (folder, env) => {
   const settings = { ...own, NODE_ENV: "development", RUNPLANE_DATA_DIR: data, THROTTLE_LIMIT: "10000" }
   const { ports, stack, output } = await startStack("node", [file("all-in-one")], app, settings)
   try {
-    if (!output.includes("commits decision.selected (positive)")) throw new Error(`no decided run:\n${output}`)
+    if (!output.includes("commits an approval")) throw new Error(`no decided run:\n${output}`)
     say("all-in-one of the bundle makes its database and shows a decided run")
     const postgres = /PostgreSQL +127\.0\.0\.1:(\d+)/.exec(output)?.[1]
     const password = readFileSync(join(data, "postgres/runplane-password"), "utf8").trim()

@@ -97,6 +97,8 @@ export const inflateBody = (sent: Buffer, coding: ContentCoding, maxBytes: numbe
       }
       chunk.copy(inflated, bytes)
       bytes += chunk.length
+      // zlib takes a new buffer after a full one.
+      if (chunk.length === chunk.buffer.byteLength) releaseBody(chunk)
     })
     stream.once("end", () => end(Effect.succeed(inflated.subarray(0, bytes))))
     stream.once("error", () => end(Effect.fail(new BodyMalformed({ why: `it is not ${coding}` }))))

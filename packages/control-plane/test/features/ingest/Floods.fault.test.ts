@@ -58,7 +58,9 @@ const started = Effect.gen(function* () {
     DATABASE_URL: yield* createDatabase,
     RUNTIME_ADDRESS: runtime.address,
     OTLP_EXPORT_LIMIT: "100000000",
-    OTLP_SETTLE_MS: "200"
+    OTLP_SETTLE_MS: "200",
+    // As the image and `npm start` have it: the memory is theirs.
+    NODE_OPTIONS: "--max-semi-space-size=8"
   })
   const url = yield* service.url
   // Code that has run, and memory that it has used, as in a service that receives exports.

@@ -40,7 +40,7 @@ const launches = async (block, launch, cwd, env) => {
     if (!output.includes("No example run: the packs do not hold")) throw new Error(`other packs are served:\n${output}`)
     const { stdout } = run("sh", ["-ec", launch], { cwd, env: { ...env, ...addresses } })
     // The agents of the panel have opinions: either outcome is one.
-    if (!/commits decision\.\w+ \(/.test(stdout) || !/ run +is completed/.test(stdout)) throw new Error(stdout)
+    if (!/commits (an approval|a decline)/.test(stdout) || !/ run +is completed/.test(stdout)) throw new Error(stdout)
   } catch (error) {
     console.error(`\nThe stack said last:\n${stack.text().slice(-3000)}`)
     throw error

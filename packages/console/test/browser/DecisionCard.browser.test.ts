@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { looksRight } from "./Looks.ts"
+import { recordedEvents, serveRun } from "./Served.ts"
 import {
   ask,
   CONTROL_PLANE,
@@ -134,6 +135,26 @@ describe("the card of a decision", () => {
     },
     4 * PATIENCE_MS
   )
+
+  it("greys the ring of an open run when an approval is out of reach", async () => {
+    const inputs = { replicationLagSeconds: 95, standby: { region: "north-2", warm: false } }
+    const decided = await completedExample({ scenarioRef: "incident/region-failover@1.1.0", inputs })
+    const events = await recordedEvents(decided)
+    const before = events.slice(
+      0,
+      events.findIndex(({ data }) => data["messageType"] === "Commitment")
+    )
+    const { context, page } = await openPage({ width: 1440 })
+    await serveRun(page, decided, before, { status: "running" })
+    await go(page, `/runs/${decided}`)
+    const card = page.getByRole("region", { name: "Decision card" })
+    await card.getByText(/an approval.* is now out of reach: /i).waitFor()
+    await card.getByText("Open", { exact: true }).waitFor()
+    assert.match((await card.locator("svg[data-ring]").first().getAttribute("class")) ?? "", /grayscale/)
+    await picture(page, "card-out-of-reach-1440-light")
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await context.close()
+  })
 
   it(
     "tries another vote by a press and by keys, as the service answers",

@@ -39,7 +39,12 @@ export const projected = (runId: string, events: ReadonlyArray<Recorded>): RunSt
   )
 
 /** Serves a page these events as those of a run, with the state that the projector makes of them. */
-export const serveRun = async (page: Page, runId: string, given: ReadonlyArray<Recorded>): Promise<void> => {
+export const serveRun = async (
+  page: Page,
+  runId: string,
+  given: ReadonlyArray<Recorded>,
+  fields: Readonly<Record<string, unknown>> = {}
+): Promise<void> => {
   const events = numbered(given)
   const state = projected(runId, events)
   const frames = [
@@ -47,7 +52,7 @@ export const serveRun = async (page: Page, runId: string, given: ReadonlyArray<R
     ...events.map((event) => `event: canonical_event\nid: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`)
   ]
   const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${runId}`)
-  const run = { ...body, lastEventIndex: events.length, lastEventSeq: events.length }
+  const run = { ...body, ...fields, lastEventIndex: events.length, lastEventSeq: events.length }
   await page.route(`${CONTROL_PLANE}/runs/${runId}`, (route) => route.fulfill({ json: run }))
   await page.route(`${CONTROL_PLANE}/runs/${runId}/stream*`, (route) =>
     route.fulfill({ contentType: "text/event-stream", body: frames.join("") })

@@ -248,9 +248,16 @@ export const waitingRun = async (metadata: Readonly<Record<string, unknown>>, pa
   return created
 }
 
-/** Launches the example; answers its run. */
-export const launchExample = async (): Promise<string> => {
-  const body = { scenarioRef: "incident/region-failover@1.0.0", inputs: {}, bootstrapAgents: true }
+interface Example {
+  readonly scenarioRef: string
+  readonly inputs: object
+}
+
+const EXAMPLE: Example = { scenarioRef: "incident/region-failover@1.0.0", inputs: {} }
+
+/** Launches an example; answers its run. */
+export const launchExample = async (example = EXAMPLE): Promise<string> => {
+  const body = { ...example, bootstrapAgents: true }
   const { body: answer, status, text } = await ask("POST", `${LAUNCHER}/examples/run`, body)
   if (status !== 201) throw new Error(`the example was not launched: ${status} ${text}`)
   return String(answer.controlPlaneRun.runId)
@@ -263,9 +270,9 @@ const eventsAsLines = async (id: string): Promise<string> => {
   return events.map(({ data, ts, type }) => `${ts} ${type} ${JSON.stringify(data).slice(0, 300)}`).join("\n")
 }
 
-/** Launches the example and waits until it has completed; answers its run. */
-export const completedExample = async (): Promise<string> => {
-  const id = await launchExample()
+/** Launches an example and waits until it has completed; answers its run. */
+export const completedExample = async (example = EXAMPLE): Promise<string> => {
+  const id = await launchExample(example)
   let last = ""
   for (let left = 60; left > 0; left--) {
     const { body, status, text } = await ask("GET", `${CONTROL_PLANE}/runs/${id}?wait=terminal&timeoutMs=10000`)

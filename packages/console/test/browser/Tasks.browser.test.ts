@@ -6,7 +6,6 @@ import {
   CONTROL_PLANE,
   completedExample,
   go,
-  LAUNCHER,
   openPage,
   PATIENCE_MS,
   startStack,
@@ -27,23 +26,47 @@ let approved = ""
 let declined = ""
 let cheap = ""
 
-const ended = async (inputs: object): Promise<string> => {
-  const body = { scenarioRef: "incident/region-failover@1.1.0", inputs, bootstrapAgents: true }
-  const { body: answer, text } = await ask("POST", `${LAUNCHER}/examples/run`, body)
-  const id = String(answer.controlPlaneRun?.runId ?? text)
-  for (let left = 12; left > 0; left--) {
-    const { body: run } = await ask("GET", `${CONTROL_PLANE}/runs/${id}?wait=terminal&timeoutMs=10000`)
-    if (run.status === "completed") return id
-  }
-  throw new Error(`the run ${id} did not end`)
+/** A run that costs $15: 1.5 million tokens of an answer at $10 for a million. */
+const expensiveTrace = (traceId: string) => {
+  const end = Date.now()
+  const values = (given: Readonly<Record<string, string | number>>) =>
+    Object.entries(given).map(([key, value]) => ({
+      key,
+      value: typeof value === "number" ? { intValue: value } : { stringValue: value }
+    }))
+  const span = (id: string, name: string, attributes: Readonly<Record<string, string | number>>, parent?: string) => ({
+    traceId,
+    spanId: id.padStart(16, "0"),
+    ...(parent !== undefined && { parentSpanId: parent.padStart(16, "0") }),
+    name,
+    kind: 1,
+    startTimeUnixNano: `${end - 2_000}000000`,
+    endTimeUnixNano: `${end}000000`,
+    attributes: values(attributes),
+    status: {}
+  })
+  const spans = [
+    span("1", "invoke_agent spender", { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "spender" }),
+    span(
+      "2",
+      "chat gpt-4o",
+      { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o", "gen_ai.usage.output_tokens": 1_500_000 },
+      "1"
+    )
+  ]
+  const resource = { attributes: values({ "service.name": "spending" }) }
+  return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "test" }, spans }] }] }
 }
 
 beforeAll(async () => {
   await startStack()
   const veto = { replicationLagSeconds: 95, standby: { region: "north-2", warm: false } }
   approved = await completedExample()
-  declined = await ended(veto)
-  cheap = await ended({})
+  const scenarioRef = "incident/region-failover@1.1.0"
+  declined = await completedExample({ scenarioRef, inputs: veto })
+  const others = await Promise.all(Array.from({ length: 7 }, () => completedExample()))
+  assert.lengthOf(others, 7)
+  cheap = await completedExample({ scenarioRef, inputs: {} })
 }, 6 * PATIENCE_MS)
 afterAll(tearDown)
 
@@ -107,15 +130,18 @@ describe("the ten tasks take as many presses as the documents say", () => {
   it("judges runs by keys", async () => {
     const { done, page } = await counting("/review?name=correct")
     await page.locator("[data-progress]").getByText("reviewed by you").waitFor()
-    for (const id of [cheap, declined, approved]) {
-      await page.waitForURL(new RegExp(`run=${id}`))
+    const judged = new Set<string>()
+    while (judged.size < 10) {
+      await page.waitForURL((url) => !judged.has(url.searchParams.get("run") ?? ""))
+      judged.add(new URL(page.url()).searchParams.get("run") ?? "")
       await page.locator("[data-stored=none]").waitFor()
       await page.locator("kbd", { hasText: /^1$/ }).waitFor()
       await page.keyboard.press("1")
       await page.locator("[data-stored=stored]").waitFor()
       await page.keyboard.press("n")
     }
-    await page.locator("[data-progress]").getByText("3 reviewed by you").waitFor()
+    await page.locator("[data-progress]").getByText("10 reviewed by you").waitFor()
+    assert.includeMembers([...judged], [cheap, declined, approved])
     await done("judge ten runs")
   })
 
@@ -163,11 +189,18 @@ describe("the ten tasks take as many presses as the documents say", () => {
   it("adds an alert rule by its sentence, which says how often it would have fired", async () => {
     const { done, page, press } = await counting("/alerts")
     await press(page.getByRole("button", { name: "Add a rule" }))
-    await page.getByLabel("Threshold of level 1").fill("0.0001")
-    await page.getByText(/^Would have fired \d+ times in the last 7 days/).waitFor()
+    await page.getByLabel("Threshold of level 1").fill("1")
+    await page.getByText(/^Would not have fired in the last 7 days/).waitFor()
     await press(page.getByRole("button", { name: "Add", exact: true }))
-    await page.getByText("A run costs $0.0001 or more").first().waitFor()
+    await page.getByText("A run costs $1.00 or more").first().waitFor()
     await done("an alert for a run that costs more than $1")
+    const traceId = crypto.randomUUID().replaceAll("-", "")
+    const sent = await ask("POST", `${CONTROL_PLANE}/v1/traces`, expensiveTrace(traceId))
+    assert.strictEqual(sent.status, 200, sent.text)
+    const seen = await counting("/alerts")
+    const fired = seen.page.getByRole("region", { name: "Resolved lately" }).locator("a[href*='/runs/']")
+    await fired.first().waitFor()
+    await seen.done("an alert for a run that costs more than $1")
   })
 
   it("meets no identifier of the API on the pages that people read", async () => {
@@ -180,6 +213,13 @@ describe("the ten tasks take as many presses as the documents say", () => {
       "/agents",
       "/alerts",
       "/stability",
+      "/gates",
+      "/marks",
+      "/review?name=correct",
+      "/policies",
+      "/launch",
+      "/webhooks",
+      "/operations",
       `/runs/${declined}`,
       `/runs/${approved}?view=decision`
     ]
@@ -187,7 +227,13 @@ describe("the ten tasks take as many presses as the documents say", () => {
       await go(page, path)
       await page.locator("h1").first().waitFor()
       await page.waitForFunction(() => document.querySelector(".skeleton") === null)
-      const text = (await page.locator("main").textContent()) ?? ""
+      // A document in JSON has the words of the API.
+      const text = await page.locator("main").evaluate((main) => {
+        const copy = document.createElement("div")
+        copy.innerHTML = main.innerHTML
+        for (const json of copy.querySelectorAll("[data-json]")) json.remove()
+        return copy.textContent
+      })
       const at = text.search(raw)
       assert.strictEqual(at < 0 ? "" : text.slice(Math.max(0, at - 60), at + 60), "", path)
     }

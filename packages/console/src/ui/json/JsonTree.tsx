@@ -73,7 +73,7 @@ const Tree = ({ level, levels, name, pointer, search, value }: TreeProps) => {
   const most = Math.max(shown, matched + 1)
   const Icon = isOpen ? ChevronDown : ChevronRight
   return (
-    <div ref={row} className="font-mono text-[12px] leading-[1.6]">
+    <div ref={row} className="font-mono text-[12px] leading-[1.6]" data-json>
       {name === undefined && level === 0 ? null : (
         <button
           type="button"

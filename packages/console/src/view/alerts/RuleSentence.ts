@@ -141,13 +141,15 @@ export const idOf = (name: string, taken: ReadonlySet<string>): string => {
 /** `A run costs $1.00 or more`: the name of a rule that has none. */
 export const nameOf = (sentence: string): string => `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`
 
-/** `Would have fired 12 times in the last 7 days, for 5 runs.` */
-export const trialText = ({ complete, firings }: AlertTest, days: number): string => {
+/** `Would have fired 12 times in the last 7 days, for 5 runs.` Of a test that ended early, what it has read. */
+export const trialText = ({ complete, events, firings }: AlertTest, days: number): string => {
   const span = `in the last ${days} days`
+  if (firings.length === 0 && !complete)
+    return `Would not have fired in the first ${counted(events, "event")} of the last ${days} days; the rest is not read.`
   if (firings.length === 0) return `Would not have fired ${span}.`
-  const times = firings.length === 1 ? "once" : `${complete ? "" : "at least "}${firings.length} times`
+  const times = firings.length === 1 ? "once" : `${firings.length} times`
   const runs = new Set(firings.flatMap(({ runId }) => runId ?? [])).size
-  return `Would have fired ${times} ${span}${runs === 0 ? "" : `, for ${counted(runs, "run")}`}.`
+  return `Would have fired ${complete ? "" : "at least "}${times} ${span}${runs === 0 ? "" : `, for ${counted(runs, "run")}`}.`
 }
 
 /** What was measured, in words: `cost $1,008.75, level $1,000.00`. */

@@ -98,6 +98,8 @@ describe("a new rule", () => {
   })
   it.each([
     [trial([]), "Would not have fired in the last 7 days."],
+    [trial([], false), "Would not have fired in the first 9 events of the last 7 days; the rest is not read."],
+    [trial([firing], false), "Would have fired at least once in the last 7 days, for 1 run."],
     [trial([firing]), "Would have fired once in the last 7 days, for 1 run."],
     [trial([firing, firing, { ...firing, runId: "b" }]), "Would have fired 3 times in the last 7 days, for 2 runs."],
     [trial([firing, firing], false), "Would have fired at least 2 times in the last 7 days, for 1 run."]

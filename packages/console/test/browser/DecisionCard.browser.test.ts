@@ -151,6 +151,12 @@ describe("the card of a decision", () => {
     await card.getByText(/an approval.* is now out of reach: /i).waitFor()
     await card.getByText("Open", { exact: true }).waitFor()
     assert.match((await card.locator("svg[data-ring]").first().getAttribute("class")) ?? "", /grayscale/)
+    // A live run is shown at its end, with the decision in one line above it.
+    const pinned = page.locator("[data-pinned]")
+    await pinned.getByText("Open", { exact: true }).waitFor()
+    await picture(page, "card-pinned-1440-light")
+    await pinned.click()
+    await pinned.waitFor({ state: "detached" })
     await picture(page, "card-out-of-reach-1440-light")
     assert.deepStrictEqual(await violationsOf(page), [])
     await context.close()

@@ -1,16 +1,7 @@
 import { readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Locator, Page } from "playwright-core"
-import {
-  ask,
-  CONTROL_PLANE,
-  completedExample,
-  go,
-  openPage,
-  PATIENCE_MS,
-  startStack,
-  tearDown
-} from "./Stage.ts"
+import { ask, CONTROL_PLANE, completedExample, go, openPage, PATIENCE_MS, startStack, tearDown } from "./Stage.ts"
 
 const PAGE = readFileSync(new URL("../../../../docs/reference/console.md", import.meta.url), "utf8")
 

@@ -1,7 +1,7 @@
 import { type CardRing, type CardSeat, cardSentence, type DecisionCard, sumsOf, tickOf } from "@runplane/domain"
 import { voteFill } from "../../view/decision/VerdictTone.ts"
 import type { Tone } from "../../view/format/Status.ts"
-import { UserText } from "../basics.tsx"
+import { toneText, UserText } from "../basics.tsx"
 import { Ring } from "./Ring.tsx"
 
 interface CardRingsProps {
@@ -73,14 +73,6 @@ export const CardRings = ({ card, changed, counts, onPress, tone, word }: CardRi
       {card.tally === undefined ? null : <TallyBar tally={tallyAfter(card)} />}
     </div>
   )
-}
-
-const toneText: Readonly<Record<Tone, string>> = {
-  good: "text-good",
-  bad: "text-bad",
-  warn: "text-warn",
-  accent: "text-accent",
-  calm: "text-calm"
 }
 
 /** The figures, and below them who has voted: each line fits into the ring. */

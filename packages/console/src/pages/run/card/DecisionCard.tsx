@@ -16,6 +16,7 @@ import type { RunPageState } from "../RunParams.ts"
 import type { ShownRun } from "../useShown.ts"
 import { CardReasons } from "./CardReasons.tsx"
 import { OtherPolicySelect } from "./OtherPolicySelect.tsx"
+import { PinnedLine } from "./PinnedLine.tsx"
 import { Tried } from "./Tried.tsx"
 import { useWhatIf } from "./useWhatIf.ts"
 
@@ -52,50 +53,55 @@ export const DecisionCard = ({ card, local, page, set, shown }: DecisionCardProp
         ? (["Would stand", "good"] as const)
         : (["Would not stand", "bad"] as const)
     : ([card.word, verdictTone(card.verdict)] as const)
+  const counts = isTried ? countsText(drawn) : card.counts
+  const section = useRef<HTMLElement>(null)
   return (
-    <section className="panel @container p-5" aria-label="Decision card" data-verdict={card.verdict}>
-      <div className="grid grid-cols-1 items-center gap-x-7 gap-y-4 @2xl:grid-cols-[minmax(0,1fr)_minmax(280px,380px)] @4xl:grid-cols-[minmax(0,1fr)_minmax(300px,380px)_minmax(0,1fr)]">
-        <Subject card={card} shown={shown} local={local} />
-        <div className="mx-auto w-full max-w-[420px]">
-          <CardRings
-            card={drawn}
-            word={word}
-            tone={tone}
-            counts={isTried ? countsText(drawn) : card.counts}
-            changed={isTried ? triedSeats(page.votes) : undefined}
-            onPress={canTry ? press : undefined}
-          />
-        </div>
-        <div className="min-w-0 @2xl:col-span-2 @4xl:col-span-1" aria-live="polite" role="status">
-          {isTried ? (
-            <Tried
-              card={card}
-              page={page}
-              asked={asked}
-              onBack={() => {
-                change([])
-                set({ votes: [], policy: "" })
-              }}
+    <>
+      <section ref={section} className="panel @container p-5" aria-label="Decision card" data-verdict={card.verdict}>
+        <div className="grid grid-cols-1 items-center gap-x-7 gap-y-4 @2xl:grid-cols-[minmax(0,1fr)_minmax(280px,380px)] @4xl:grid-cols-[minmax(0,1fr)_minmax(300px,380px)_minmax(0,1fr)]">
+          <Subject card={card} shown={shown} local={local} />
+          <div className="mx-auto w-full max-w-[420px]">
+            <CardRings
+              card={drawn}
+              word={word}
+              tone={tone}
+              counts={counts}
+              changed={isTried ? triedSeats(page.votes) : undefined}
+              onPress={canTry ? press : undefined}
             />
-          ) : (
-            <CardReasons card={card} shown={shown} />
-          )}
+          </div>
+          <div className="min-w-0 @2xl:col-span-2 @4xl:col-span-1" aria-live="polite" role="status">
+            {isTried ? (
+              <Tried
+                card={card}
+                page={page}
+                asked={asked}
+                onBack={() => {
+                  change([])
+                  set({ votes: [], policy: "" })
+                }}
+              />
+            ) : (
+              <CardReasons card={card} shown={shown} />
+            )}
+          </div>
         </div>
-      </div>
-      <p className="sr-only">{cardSentence({ ...drawn, word, counts: countsText(drawn) })}</p>
-      {canTry ? (
-        <div className="no-print mt-4 flex flex-wrap items-center gap-x-4 gap-y-2 border-t border-line pt-3 text-[12px] text-muted">
-          <span>Press a seat to try another vote. The run itself does not change.</span>
-          <OtherPolicySelect
-            modeName={card.modeName}
-            policy={page.policy}
-            current={shown.state.policy.policyVersion}
-            set={set}
-          />
-          <SeatList card={drawn} onPress={press} />
-        </div>
-      ) : null}
-    </section>
+        <p className="sr-only">{cardSentence({ ...drawn, word, counts: countsText(drawn) })}</p>
+        {canTry ? (
+          <div className="no-print mt-4 flex flex-wrap items-center gap-x-4 gap-y-2 border-t border-line pt-3 text-[12px] text-muted">
+            <span>Press a seat to try another vote. The run itself does not change.</span>
+            <OtherPolicySelect
+              modeName={card.modeName}
+              policy={page.policy}
+              current={shown.state.policy.policyVersion}
+              set={set}
+            />
+            <SeatList card={drawn} onPress={press} />
+          </div>
+        ) : null}
+      </section>
+      <PinnedLine of={section} card={drawn} word={word} tone={tone} counts={counts} />
+    </>
   )
 }
 

@@ -22,10 +22,11 @@ export const WhyDetails = ({ answer, onSelect, shown }: WhyDetailsProps) => {
   // The rules of an unfinished run can still be satisfied.
   const isOpen = outcome === null && !isTerminal(shown.state.run.status)
   const isSettled = decidedAt !== undefined && decidedAt.msBeforeCommitment > 0
+  const hasCost = outcome !== null && cost.byParticipant.length > 0
   if (rules.length === 0 && notes.length === 0 && outcome?.reason === undefined && !isSettled) return null
   return (
     <section className="panel overflow-hidden" aria-label="Why">
-      {outcome?.reason === undefined && !isSettled && cost.byParticipant.length === 0 ? null : (
+      {outcome?.reason === undefined && !isSettled && !hasCost ? null : (
         <div className="flex flex-col gap-1 px-4 py-2.5 text-soft">
           {outcome?.reason === undefined ? null : (
             <p>
@@ -42,7 +43,7 @@ export const WhyDetails = ({ answer, onSelect, shown }: WhyDetailsProps) => {
               , {duration(decidedAt.msBeforeCommitment)} before the commitment.
             </p>
           )}
-          {outcome === null || cost.byParticipant.length === 0 ? null : (
+          {!hasCost ? null : (
             <p className="text-muted">
               Cost up to the commitment: <CostText cost={cost} />, {whole(cost.totalTokens)} tokens.
             </p>

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { looksRight } from "./Looks.ts"
-import { recordedEvents, serveRun } from "./Served.ts"
+import { type Recorded, recordedEvents, serveRun } from "./Served.ts"
 import {
   ask,
   CONTROL_PLANE,
@@ -68,6 +68,13 @@ const HOSTILE_SPAN = {
     ),
     said("runplane.decision", { action: HOSTILE, positive: true, participant: NAMES[1] ?? "", reason: HOSTILE })
   ]
+}
+
+/** A check that finds the receipt intact, and another decision in it. */
+const REFUTED = {
+  verified: false,
+  disagreements: ["action", "commitment_hash"],
+  reason: "it disagrees with the log in action, commitment_hash"
 }
 
 let runId = ""
@@ -159,6 +166,33 @@ describe("the card of a decision", () => {
     await pinned.waitFor({ state: "detached" })
     await picture(page, "card-out-of-reach-1440-light")
     assert.deepStrictEqual(await violationsOf(page), [])
+    await context.close()
+  })
+
+  it("names a receipt that disagrees with the log, in the card and in the narrative", async () => {
+    const decided = await completedExample()
+    const isReceipt = ({ data }: Recorded) => data["receipt"] !== undefined
+    // The service reads it after the end of the run.
+    let recorded = await recordedEvents(decided)
+    for (let left = 100; left > 0 && !recorded.some(isReceipt); left--) {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      recorded = await recordedEvents(decided)
+    }
+    const events = recorded.map((event) =>
+      isReceipt(event)
+        ? { ...event, data: { ...event.data, receipt: { ...Object(event.data["receipt"]), ...REFUTED } } }
+        : event
+    )
+    const { context, page } = await openPage({ width: 1440 })
+    await serveRun(page, decided, events)
+    await go(page, `/runs/${decided}`)
+    const proof = page.getByRole("region", { name: "Decision card" }).locator("[data-receipt=unverified]")
+    await proof.getByText("it disagrees with the log in action, commitment_hash").waitFor()
+    await page
+      .getByRole("region", { name: "Messages" })
+      .getByText(/has a receipt that disagrees with the log/)
+      .waitFor()
+    await looksRight(page, "card-refuted", [1440, 390])
     await context.close()
   })
 

@@ -254,6 +254,8 @@ describe("the pages of the fleet", () => {
     await page.locator("[data-progress=open]").waitFor()
     await page.locator("[data-progress=ended]").waitFor()
     await page.locator("[data-outcome]", { hasText: "2 of 3 runs, 67 %" }).waitFor()
+    await page.locator("[data-verdict=for]").nth(1).waitFor()
+    await picture(page, "gate-1280-light")
     const { agreement, flips } = await get("/stability?q=tags:gate:browser")
     await page
       .getByText(`95 % interval ${Math.round(agreement.low * 100)} %`)

@@ -57,6 +57,12 @@ export const serveRun = async (
   await page.route(`${CONTROL_PLANE}/runs/${runId}/stream*`, (route) =>
     route.fulfill({ contentType: "text/event-stream", body: frames.join("") })
   )
+  // The page reads what follows the end of a run.
+  await page.route(`${CONTROL_PLANE}/runs/${runId}/events?*`, (route) => {
+    const { searchParams } = new URL(route.request().url())
+    const [after, limit] = [Number(searchParams.get("afterSeq")), Number(searchParams.get("limit"))]
+    return route.fulfill({ json: events.slice(after, after + limit) })
+  })
 }
 
 /** The events of a run up to its end, and its end. */

@@ -2,8 +2,9 @@ import type { ControlPlaneCalls, Run } from "@runplane/api"
 import { inferOutcome } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { useEffect, useState } from "react"
-import { StatusBadge, UserText } from "../../ui/basics.tsx"
+import { UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
+import { DecisionCell } from "../../ui/decision/DecisionCell.tsx"
 import { useTitle } from "../../ui/hooks.ts"
 import { Loaded, Panel, Sheet, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { agreementColumns, Flips, OutcomeBars, StabilityFacts } from "../../ui/Stability.tsx"
@@ -36,7 +37,7 @@ const readRuns = Effect.fnUntraced(function* (api: ControlPlaneCalls, gateId: st
   const runs: Array<Run> = []
   let total = 1
   while (runs.length < Math.min(total, MOST_RUNS)) {
-    const query = { ...newestRuns(PAGE), offset: runs.length, q: gateSearch(gateId) }
+    const query = { ...newestRuns(PAGE), offset: runs.length, q: gateSearch(gateId), include: ["decision"] } as const
     const page = yield* api.runs.list({ query })
     if (page.data.length === 0) break
     runs.push(...page.data)
@@ -180,14 +181,20 @@ const runColumns = (hasVariants: boolean): ReadonlyArray<TableColumn<GateRun>> =
       </TextLink>
     )
   },
-  { title: "Status", cell: ({ run }) => <StatusBadge status={run.status} /> },
   {
-    title: "Outcome",
-    className: "max-w-[240px]",
+    title: "Decision",
+    className: "max-w-[280px]",
     cell: ({ run }) => {
       const { action } = runFacts(run)
-      const text = action === undefined ? "–" : outcomeWords({ action, positive: inferOutcome(action) })
-      return <UserText text={text} className="line-clamp-1" />
+      const text = action === undefined ? undefined : outcomeWords({ action, positive: inferOutcome(action) })
+      return (
+        <>
+          <DecisionCell run={run} isWorded />
+          {text === undefined || text === run.decision?.word ? null : (
+            <UserText text={text} className="line-clamp-1 text-[12px] text-soft" />
+          )}
+        </>
+      )
     }
   },
   ...(hasVariants

@@ -3,6 +3,7 @@ import { runDuration } from "@runplane/domain"
 import { type ReactNode, Suspense } from "react"
 import { Chip, Id, StatusBadge, Time, UserText } from "../../ui/basics.tsx"
 import { CostText } from "../../ui/CostText.tsx"
+import { DecisionCell } from "../../ui/decision/DecisionCell.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { NameText } from "../../ui/NameText.tsx"
 import {
@@ -17,7 +18,6 @@ import {
 } from "../../view/format/Format.ts"
 import { type MarksOfRuns, markNameOf } from "../../view/marks/MarkColumns.ts"
 import type { RunFacts } from "../../view/run/RunFacts.ts"
-import { DecisionCell } from "./DecisionCell.tsx"
 
 const WaitCell = lazily(() => import("./WaitCell.tsx"))
 const MarkCell = lazily(() => import("./MarkCell.tsx"))

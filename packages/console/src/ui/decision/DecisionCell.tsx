@@ -1,11 +1,17 @@
 import type { Run } from "@runplane/api"
-import { StatusBadge, toneText, UserText } from "../../ui/basics.tsx"
-import { Glyph } from "../../ui/decision/Glyph.tsx"
 import { listedVotes } from "../../view/decision/ListedVotes.ts"
 import { verdictTone } from "../../view/decision/VerdictTone.ts"
+import { StatusBadge, toneText, UserText } from "../basics.tsx"
+import { Glyph } from "./Glyph.tsx"
+
+interface DecisionCellProps {
+  readonly run: Run
+  /** Whether the word is shown on narrow screens as well. */
+  readonly isWorded?: boolean
+}
 
 /** The verdict of a run as glyph and word, its votes as figures, and its status where that is not the usual one. */
-export const DecisionCell = ({ run }: { readonly run: Run }) => {
+export const DecisionCell = ({ isWorded = false, run }: DecisionCellProps) => {
   const { decision, errorCode, modeName, status } = run
   if (decision === undefined) {
     return (
@@ -22,7 +28,7 @@ export const DecisionCell = ({ run }: { readonly run: Run }) => {
   return (
     <span className="flex min-w-0 items-center gap-2.5" data-verdict={decision.verdict}>
       <Glyph seats={seats} />
-      <span className="flex min-w-0 flex-col leading-tight max-md:sr-only">
+      <span className={`flex min-w-0 flex-col leading-tight ${isWorded ? "" : "max-md:sr-only"}`}>
         <span className={`font-medium whitespace-nowrap ${toneText[verdictTone(decision.verdict)]}`}>
           {decision.word}
           {votes === undefined ? null : (

@@ -9,6 +9,12 @@ module.exports = {
       }
       // Only its module for Redis needs that, and nothing here imports it.
       if (manifest.name === "@effect/platform-node") delete manifest.peerDependencies?.redis
+      // Only its modules for a whole SDK need the major before. Nothing here imports those.
+      if (manifest.name === "@effect/opentelemetry") {
+        for (const name of Object.keys(manifest.peerDependencies ?? {})) {
+          if (/^@opentelemetry\/(resources|sdk-|api-logs)/.test(name)) manifest.peerDependencies[name] = "*"
+        }
+      }
       return manifest
     }
   }

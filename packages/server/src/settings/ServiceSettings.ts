@@ -19,6 +19,8 @@ import {
   word
 } from "./SettingTypes.ts"
 
+const most = (unit: string) => wholeNumber({ unit, min: 1 })
+
 /** What both services read. */
 export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
   NODE_ENV: row(
@@ -133,5 +135,23 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     wholeNumber({ unit: "characters", min: 1 }),
     4_096,
     "Longer texts of spans and their events are cut: agents and callers choose many of them."
-  )
+  ),
+  OTEL_BSP_SCHEDULE_DELAY: row(wholeNumber({ unit: "ms", min: 1 }), 5_000, "A batch of spans waits at most so long."),
+  OTEL_BSP_EXPORT_TIMEOUT: row(wholeNumber({ unit: "ms", min: 1 }), 30_000, "How long the export of a batch may take."),
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: row(
+    wholeNumber({ unit: "spans", min: 1 }),
+    512,
+    "Spans of a batch, at most `OTEL_BSP_MAX_QUEUE_SIZE`."
+  ),
+  OTEL_TRACES_SAMPLER: row(
+    text,
+    "parentbased_always_on",
+    "Which traces are recorded: `always_on`, `always_off`, `traceidratio`, or one of them as root of `parentbased_`."
+  ),
+  OTEL_TRACES_SAMPLER_ARG: row(text, "1", "The share of the traces that `traceidratio` records, from 0 to 1."),
+  OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: row(most("attributes"), 128, "Attributes of a span."),
+  OTEL_SPAN_EVENT_COUNT_LIMIT: row(most("events"), 128, "Events of a span."),
+  OTEL_SPAN_LINK_COUNT_LIMIT: row(most("links"), 128, "Links of a span."),
+  OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT: row(most("attributes"), 128, "Attributes of an event of a span."),
+  OTEL_LINK_ATTRIBUTE_COUNT_LIMIT: row(most("attributes"), 128, "Attributes of a link of a span.")
 })

@@ -1,7 +1,7 @@
 import * as OtelTracer from "@effect/opentelemetry/OtelTracer"
 import * as Resource from "@effect/opentelemetry/Resource"
 import { resourceFromAttributes } from "@opentelemetry/resources"
-import { BasicTracerProvider, RandomIdGenerator } from "@opentelemetry/sdk-trace-base"
+import { RandomIdGenerator, TracerProvider } from "@opentelemetry/sdk-trace"
 import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from "@opentelemetry/semantic-conventions"
 import { RUNPLANE_VERSION } from "@runplane/api"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -13,13 +13,23 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
-import { readSetting } from "../settings/ReadSettings.ts"
+import { readSettings } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { RequestSpanName } from "./RequestSpanName.ts"
 import { type CallerSpan, type RootSpanIds, RootSpans, rootOptions } from "./RootSpans.ts"
 import { type Counts, SpanCounts } from "./SpanCounts.ts"
 import { makeSpanExport } from "./SpanExport.ts"
 import { traceExporters } from "./TraceExporter.ts"
+import { traceSampler } from "./TraceSampler.ts"
+
+const limits = {
+  attributeValueLengthLimit: ServiceSettings.OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT,
+  attributeCountLimit: ServiceSettings.OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT,
+  eventCountLimit: ServiceSettings.OTEL_SPAN_EVENT_COUNT_LIMIT,
+  linkCountLimit: ServiceSettings.OTEL_SPAN_LINK_COUNT_LIMIT,
+  attributePerEventCountLimit: ServiceSettings.OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT,
+  attributePerLinkCountLimit: ServiceSettings.OTEL_LINK_ATTRIBUTE_COUNT_LIMIT
+}
 
 /** Parameters of a query whose values no span shows: a ticket, or a key that was sent as a parameter. */
 const SECRET_NAME = /ticket|key|token|secret|sig|auth|password|credential/i
@@ -91,7 +101,7 @@ const makeIds = () => {
 }
 
 /**
- * The OpenTelemetry SDK: its sampler, limits and batches follow the standard `OTEL_*` variables. The remaining
+ * The OpenTelemetry SDK: its sampler, limits and batches follow the standard `OTEL_*` variables, which are settings. The remaining
  * spans are exported when the scope closes, which waits at most `FLUSH_TIMEOUT`.
  */
 export const layerRecording = (serviceName: string) =>
@@ -101,14 +111,16 @@ export const layerRecording = (serviceName: string) =>
       const exports = yield* Effect.forEach(yield* traceExporters, (exporter) => makeSpanExport(exporter, counts))
       const resource = yield* resourceOf(serviceName)
       const ids = makeIds()
-      const attributeValueLengthLimit = yield* readSetting(ServiceSettings.OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT)
+      const sampler = yield* traceSampler
+      const spanLimits = yield* readSettings(limits)
       const provider = yield* Effect.acquireRelease(
         Effect.sync(
           () =>
-            new BasicTracerProvider({
+            new TracerProvider({
               resource,
               idGenerator: ids.generator,
-              spanLimits: { attributeValueLengthLimit },
+              sampler,
+              spanLimits,
               spanProcessors: exports.map(({ processor }) => processor)
             })
         ),

@@ -1,14 +1,21 @@
 import { TraceFlags } from "@opentelemetry/api"
-import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from "@opentelemetry/sdk-trace-base"
+import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from "@opentelemetry/sdk-trace"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { makeOutageLog } from "../OutageLog.ts"
-import { readSetting } from "../settings/ReadSettings.ts"
+import { readSettings } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import type { Counts } from "./SpanCounts.ts"
 
 /** How long the last spans may take on their way to the collector when the service stops. */
 export const FLUSH_TIMEOUT = Duration.seconds(1)
+
+const settings = {
+  maxQueueSize: ServiceSettings.OTEL_BSP_MAX_QUEUE_SIZE,
+  maxExportBatchSize: ServiceSettings.OTEL_BSP_MAX_EXPORT_BATCH_SIZE,
+  scheduledDelayMillis: ServiceSettings.OTEL_BSP_SCHEDULE_DELAY,
+  exportTimeoutMillis: ServiceSettings.OTEL_BSP_EXPORT_TIMEOUT
+}
 
 /** The codes of an exporter's results. */
 const SUCCESS = 0
@@ -25,7 +32,7 @@ export interface SpanExport {
  * exporter that fails is logged once, then at growing distances, and when it works again.
  */
 export const makeSpanExport = Effect.fnUntraced(function* (exporter: SpanExporter, counts: Counts) {
-  const maxQueueSize = yield* readSetting(ServiceSettings.OTEL_BSP_MAX_QUEUE_SIZE)
+  const { maxQueueSize, ...batch } = yield* readSettings(settings)
   const log = Effect.runForkWith(yield* Effect.context())
   const outages = makeOutageLog("the export of traces")
   /** Spans that wait for the exporter, and spans that it has not answered for. */
@@ -54,25 +61,29 @@ export const makeSpanExport = Effect.fnUntraced(function* (exporter: SpanExporte
     log(outages.back)
   }
 
-  const batches = new BatchSpanProcessor(
-    {
-      export: (spans, done) => {
-        queued -= spans.length
-        underWay += spans.length
-        const settled: typeof done = (result) => {
-          settle(spans.length, result.code === SUCCESS ? undefined : reasonOf(result.error))
-          done(result)
-        }
-        try {
-          exporter.export(spans, settled)
-        } catch (error) {
-          settled({ code: FAILED, error: error instanceof Error ? error : new Error(String(error)) })
-        }
-      },
-      shutdown: () => exporter.shutdown()
+  const counted: SpanExporter = {
+    export: (spans, done) => {
+      queued -= spans.length
+      underWay += spans.length
+      const settled: typeof done = (result) => {
+        settle(spans.length, result.code === SUCCESS ? undefined : reasonOf(result.error))
+        done(result)
+      }
+      try {
+        exporter.export(spans, settled)
+      } catch (error) {
+        settled({ code: FAILED, error: error instanceof Error ? error : new Error(String(error)) })
+      }
     },
-    { maxQueueSize }
-  )
+    shutdown: () => exporter.shutdown()
+  }
+  const batches = new BatchSpanProcessor({
+    ...batch,
+    // The SDK refuses a batch that its queue cannot hold.
+    maxExportBatchSize: Math.min(batch.maxExportBatchSize, maxQueueSize),
+    exporter: counted,
+    maxQueueSize
+  })
 
   const processor: SpanProcessor = {
     onStart: (span, parent) => batches.onStart(span, parent),

@@ -1,4 +1,4 @@
-import { ConsoleSpanExporter, type SpanExporter } from "@opentelemetry/sdk-trace-base"
+import { ConsoleSpanExporter, type SpanExporter } from "@opentelemetry/sdk-trace"
 import * as Effect from "effect/Effect"
 import { readSettings, type SettingsRefused } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"

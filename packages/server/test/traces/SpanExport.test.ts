@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { BasicTracerProvider, type SpanExporter } from "@opentelemetry/sdk-trace-base"
+import { type SpanExporter, TracerProvider } from "@opentelemetry/sdk-trace"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -20,7 +20,7 @@ const exporting = Effect.fnUntraced(function* (answer: (done: Done) => void) {
     { export: (_, done) => answer(done), shutdown: () => Promise.resolve() },
     counts
   )
-  const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer("test")
+  const tracer = new TracerProvider({ spanProcessors: [processor] }).getTracer("test")
   const end = (spans: number) => {
     for (let span = 0; span < spans; span++) tracer.startSpan("span").end()
   }

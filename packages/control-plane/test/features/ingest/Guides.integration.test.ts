@@ -20,9 +20,7 @@ const runOf = Effect.fnUntraced(function* (page: string, name: string) {
   writeFileSync(join(folder, "telemetry.ts"), readFileSync(join(import.meta.dirname, "guideTelemetry.mjs")))
   writeFileSync(join(folder, "guide.ts"), code)
   const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: yield* baseUrl }
-  yield* Effect.promise(() =>
-    promisify(execFile)(process.execPath, ["--preserve-symlinks", "guide.ts"], { cwd: folder, env })
-  )
+  yield* Effect.promise(() => promisify(execFile)(process.execPath, ["guide.ts"], { cwd: folder, env }))
   const query = encodeURIComponent(`metadata.scenarioRef:"${name}" status:completed`)
   const { body } = yield* until(call("GET", `/runs?q=${query}`), ({ body }) => body.data.length > 0)
   return body.data[0]

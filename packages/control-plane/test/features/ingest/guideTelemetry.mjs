@@ -2,12 +2,14 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { context, ROOT_CONTEXT, trace } from "@opentelemetry/api"
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto"
-import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base"
+import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
 
 const storage = new AsyncLocalStorage()
 context.setGlobalContextManager({
   active: () => storage.getStore() ?? ROOT_CONTEXT,
   with: (active, work, self, ...given) => storage.run(active, () => work.apply(self, given))
 })
-export const telemetry = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] })
+export const telemetry = new TracerProvider({
+  spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })]
+})
 trace.setGlobalTracerProvider(telemetry)

@@ -315,13 +315,7 @@ layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
   it.effect("follows the standard sampler: a trace that it does not want has no span at all", () =>
     Effect.gen(function* () {
       const collector = yield* otlpCollector
-      yield* Effect.acquireRelease(
-        Effect.sync(() => {
-          process.env["OTEL_TRACES_SAMPLER"] = "parentbased_always_off"
-        }),
-        () => Effect.sync(() => delete process.env["OTEL_TRACES_SAMPLER"])
-      )
-      yield* inService(settings(collector.url), finishedRun)
+      yield* inService({ ...settings(collector.url), OTEL_TRACES_SAMPLER: "parentbased_always_off" }, finishedRun)
       assert.lengthOf(collector.spans, 0)
     })
   )

@@ -3,9 +3,10 @@
 //
 //   npm run build
 import { spawnSync } from "node:child_process"
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { billOf, componentIn } from "./build/bill.mjs"
 import { operationsModule } from "./build/operations.mjs"
 import { EMBEDDED, NODE as SERVICES_NODE, writePrograms } from "./build/programs.mjs"
 
@@ -72,7 +73,17 @@ const compile = (name, { include, lib, outDir, rootDir, types }) => {
   }
 }
 
-const manifest = (folder, fields) => {
+/** What a package installs beside itself. */
+const installed = ({ dependencies = {} }) =>
+  Object.keys(dependencies).map((name) => {
+    const folder = ["node_modules", "packages/postgres/node_modules"]
+      .map((path) => join(root, path, name))
+      .find(existsSync)
+    return componentIn(folder)
+  })
+
+/** Writes its package.json, its licence and its bill of materials; `bundled` is what its files hold of others. */
+const manifest = async (folder, { files, ...fields }, bundled = []) => {
   write(
     join(folder, "package.json"),
     `${JSON.stringify(
@@ -82,6 +93,7 @@ const manifest = (folder, fields) => {
         type: "module",
         repository: { type: "git", url: "git+https://github.com/runplane/runplane.git" },
         publishConfig: { access: "public", provenance: true },
+        files: [...files, "sbom.cdx.json"],
         ...fields
       },
       null,
@@ -89,6 +101,8 @@ const manifest = (folder, fields) => {
     )}\n`
   )
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"))
+  const bill = await billOf({ name: fields.name, version, license }, [...bundled, ...installed(fields)])
+  write(join(folder, "sbom.cdx.json"), bill)
 }
 
 /**
@@ -130,10 +144,10 @@ compile("declared", {
 const compiled = (name) => join(work, "packages", name, "src")
 
 /** What a run is, as pure functions. */
-const buildDomain = () => {
+const buildDomain = async () => {
   const folder = join(dist, "domain")
   cpSync(compiled("domain"), join(folder, "lib"), { recursive: true })
-  manifest(folder, {
+  await manifest(folder, {
     name: "@runplane/domain",
     description: "What a run of a multi-agent session is, as pure functions",
     files: ["lib"],
@@ -146,7 +160,7 @@ const buildDomain = () => {
 }
 
 /** The Promise client, made for the OpenAPI documents, and the client for users of Effect. */
-const buildClient = () => {
+const buildClient = async () => {
   const folder = join(dist, "client")
   const source = join(work, "client")
   for (const name of documents) {
@@ -163,7 +177,7 @@ const buildClient = () => {
   })
   cpSync(compiled("api"), join(folder, "effect"), { recursive: true })
   rmSync(join(folder, "effect/promise"), { recursive: true })
-  manifest(folder, {
+  await manifest(folder, {
     name: "@runplane/client",
     description: "Clients of Runplane: with promises and nothing else, and with Effect",
     files: ["lib", "effect"],
@@ -180,14 +194,14 @@ const buildClient = () => {
 }
 
 /** The contracts for other languages: OpenAPI documents and protobuf files. */
-const buildContracts = () => {
+const buildContracts = async () => {
   const folder = join(dist, "contracts")
   cpSync(join(root, "packages/api/openapi"), join(folder, "openapi"), { recursive: true })
   cpSync(join(root, "proto"), join(folder, "proto"), {
     recursive: true,
     filter: (path) => !/\.md$|buf\./.test(path)
   })
-  manifest(folder, {
+  await manifest(folder, {
     name: "@runplane/contracts",
     description: "The OpenAPI documents and protobuf files of Runplane",
     files: ["openapi", "proto"],
@@ -199,8 +213,8 @@ const buildContracts = () => {
 /** Everything in one: the command line, the services, the sandbox, the packs. */
 const buildRunplane = async () => {
   const folder = join(dist, "runplane")
-  await writePrograms(folder)
-  manifest(folder, {
+  const bundled = await writePrograms(folder)
+  const fields = {
     name: "runplane",
     description: "Run control plane and scenario launch service for multi-agent sessions, with their command line",
     bin: { runplane: "bin/runplane.js" },
@@ -208,13 +222,14 @@ const buildRunplane = async () => {
     engines: { node: NODE },
     exports: {},
     dependencies: pinned([EMBEDDED])
-  })
+  }
+  await manifest(folder, fields, bundled)
   readme(folder, "runplane")
 }
 
-buildDomain()
-buildClient()
-buildContracts()
+await buildDomain()
+await buildClient()
+await buildContracts()
 await buildRunplane()
 rmSync(work, { recursive: true })
 for (const name of readdirSync(dist).sort()) console.log(`dist/${name}`)

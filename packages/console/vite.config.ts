@@ -34,6 +34,8 @@ export default defineConfig(({ command }) => {
     plugins: [plugins, offline({ ...shared(), root: pathOf("."), base: "./" }, pathOf("src/offline.tsx")), shrink()],
     build: {
       ...build,
+      // With what is shipped: scripts/build/programs.mjs reads it.
+      license: { fileName: "licenses.json" },
       // What every page calls the service with is one file: many small ones compress worse. Few pages call the launch
       // service, whose contract is 2 % of a first load.
       rolldownOptions: {

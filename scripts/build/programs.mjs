@@ -1,12 +1,14 @@
 // The programs as they are shipped: all sources and what they import in a folder of few files, which Node loads in a
 // third of the time, and beside it what the programs look for in the project's folder.
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join, resolve, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
+import { componentIn, distinct, licenceTexts } from "./bill.mjs"
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+const json = (path) => JSON.parse(readFileSync(path, "utf8"))
 
 /** The files of `lib/` that are programs. */
 export const PROGRAMS = {
@@ -38,17 +40,19 @@ const write = (path, text) => {
 /** The package's folder that a module of a library is in; undefined for our own. */
 const packageOf = (module) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(module)?.[0]
 
-/** The licences of everything that is in the bundle: each asks to go with the copies. */
-const licences = (modules) => {
-  const folders = new Set(modules.flatMap((module) => packageOf(module) ?? []))
-  const texts = [...folders].map((folder) => {
-    const { license, name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
-    const file = readdirSync(folder).find((entry) => /^licen[cs]e(\.|$)/i.test(entry))
-    const text =
-      file === undefined ? `(${license}; the package has no text of it)` : readFileSync(join(folder, file), "utf8")
-    return `${name} ${version} (${license})\n\n${text.trim()}\n`
-  })
-  return `What lib/ holds of others, and under which licence.\n\n${texts.sort().join(`\n${"-".repeat(80)}\n\n`)}`
+/** Fonts are files of a stylesheet, and in no list of modules. */
+const FONTS = /^@fontsource/
+
+/** What the built console holds of others: the modules that vite names, and the fonts. */
+const consoleComponents = () => {
+  const modules = json(join(root, CONSOLE, "licenses.json"))
+  const own = join(root, "packages/console")
+  const names = Object.keys(json(join(own, "package.json")).dependencies).filter((name) => FONTS.test(name))
+  const fonts = names.map((name) => componentIn(join(own, "node_modules", name)))
+  return [
+    ...modules.map(({ identifier, name, text, version }) => ({ name, version, license: identifier, text })),
+    ...fonts
+  ]
 }
 
 /** Writes the programs, as `{ name: source file }`, and what they share into one folder. Answers the modules in it. */
@@ -101,8 +105,8 @@ if (version[0] < ${NODE.major} || (version[0] === ${NODE.major} && version[1] < 
 
 /**
  * Makes a folder that holds all of Runplane but the embedded database: `lib/`, `bin/`, `migrations/`, `packs/` and the
- * console. It lies as the checkout does, so that settings and packs mean the same in both. Fails where the console is
- * wanted and not built.
+ * console. It lies as the checkout does, so that settings and packs mean the same in both. Answers the components of
+ * others in it. Fails where the console is wanted and not built.
  */
 export const writePrograms = async (folder, { programs = PROGRAMS, withConsole = true } = {}) => {
   if (withConsole && !existsSync(join(root, CONSOLE, "index.html"))) {
@@ -110,13 +114,16 @@ export const writePrograms = async (folder, { programs = PROGRAMS, withConsole =
   }
   rmSync(folder, { recursive: true, force: true })
   const modules = await bundle(join(folder, "lib"), programs)
-  write(join(folder, "lib/LICENSES.txt"), licences(modules))
+  const folders = new Set(modules.flatMap((module) => packageOf(module) ?? []))
+  const components = distinct([...Array.from(folders, componentIn), ...(withConsole ? consoleComponents() : [])])
+  write(join(folder, "lib/LICENSES.txt"), licenceTexts(components))
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"))
   if (withConsole) cpSync(join(root, CONSOLE), join(folder, CONSOLE), { recursive: true })
   for (const name of ["migrations", "packs"]) cpSync(join(root, name), join(folder, name), { recursive: true })
   write(join(folder, AGENT), `import "${"../".repeat(AGENT.split("/").length - 1)}lib/agents.js"\n`)
   write(join(folder, "package.json"), '{ "private": true, "type": "module" }\n')
   write(join(folder, "bin/runplane.js"), COMMAND)
+  return components
 }
 
 /** Copies the embedded database of this platform to where the programs in the folder find it. */

@@ -10,6 +10,7 @@ export const TASKS = {
   packs: "node packages/launcher/src/author/main.ts",
   "test:packages": "node scripts/test-packages.mjs",
   build: "node scripts/build.mjs",
+  release: "node scripts/release.mjs",
   bundle: "node scripts/bundle.mjs",
   check: "node scripts/check.mjs",
   fuzz: "vitest run --config vitest.workspace.ts packages/control-plane/test/contract/NoRequestBreaks packages/control-plane/test/features/ingest/NoExportBreaks packages/control-plane/test/features/mcp/NoCallBreaks packages/launcher/test/contract/NoRequestBreaks",

@@ -1,15 +1,28 @@
 // Builds the packages in a fresh copy of this checkout, and installs them as a user would: packed, into empty folders
 // elsewhere, on plain Node.
 //
-//   npm run test:packages
+//   npm run test:packages [-- --release FOLDER]
+//
+// --release also runs them on other Nodes, on Bun and on Deno, and copies what has passed into a folder.
 //
 // It runs on the Node that started it, of version 20 at least; the services run on the Node of the lockfile.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
-import { delimiter, dirname, join } from "node:path"
+import { basename, delimiter, dirname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
+import { parseArgs } from "node:util"
 import { gzipSync } from "node:zlib"
+import { testEngines } from "./packages/engines.mjs"
 import { testPacksOfAnAuthor } from "./packages/packs.mjs"
 import { testImagePrograms } from "./packages/programs.mjs"
 import { testNodeReceiver, testPython } from "./packages/receivers.mjs"
@@ -31,6 +44,8 @@ import {
 const BUILD_LIMIT = 480_000
 /** The Promise client in a browser's bundle, compressed. Bytes. */
 const CLIENT_BUDGET = 30_000
+
+const { release } = parseArgs({ options: { release: { type: "string" } } }).values
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "runplane-packages-")))
 const plain = { ...process.env, PATH: plainPath }
@@ -215,10 +230,15 @@ export const state = emptyRunState
   say("@runplane/contracts has the documents")
 
   const env = { ...modern, ...addresses }
+  if (release !== undefined) testEngines({ bin, caller, env: { ...plain, ...addresses }, project })
   await testNodeReceiver({ bin, env, folder: project("receiver"), port: await freePort(), plain })
   await testPacksOfAnAuthor({ archive: runplane, env: modern, folder: join(folder, "author") })
   await testPython({ addresses, bin, env, folder: project("python"), port: await freePort(), plain })
   await testImagePrograms(join(folder, "image"), modern)
+  if (release !== undefined) {
+    mkdirSync(resolve(release), { recursive: true })
+    for (const file of [domain, client, contracts, runplane]) copyFileSync(file, join(resolve(release), basename(file)))
+  }
 } catch (error) {
   explain(error)
   if (stack !== undefined) console.error(`\nThe stack said last:\n${stack.text().slice(-6000)}`)

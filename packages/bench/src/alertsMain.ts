@@ -2,8 +2,10 @@
  * What 1,000 alert rules cost on 1,000 events a second, and how much slower appends are beside them
  * (docs/internals/scale.md#alerts).
  */
+
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { RUNPLANE_VERSION } from "@runplane/api"
 import * as Console from "effect/Console"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -115,4 +117,4 @@ const command = Command.make(
     )
 ).pipe(Command.withDescription("Measures alert rules: their CPU, and appends beside them."))
 
-NodeRuntime.runMain(Command.run(command, { version: "0.1.0" }).pipe(Effect.provide(NodeServices.layer)))
+NodeRuntime.runMain(Command.run(command, { version: RUNPLANE_VERSION }).pipe(Effect.provide(NodeServices.layer)))

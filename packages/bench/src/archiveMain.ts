@@ -1,11 +1,13 @@
 /*
  * How fast the archive is written, and how much slower appends are beside it (docs/internals/scale.md).
  */
+
 import { loadavg } from "node:os"
 import { resolve } from "node:path"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { RUNPLANE_VERSION } from "@runplane/api"
 import { archiveOnce } from "@runplane/control-plane"
 import { temporaryFolder } from "@runplane/postgres"
 import * as Clock from "effect/Clock"
@@ -159,4 +161,4 @@ const command = Command.make(
     )
 ).pipe(Command.withDescription("Measures the archive: its rate, and appends beside it."))
 
-NodeRuntime.runMain(Command.run(command, { version: "0.1.0" }).pipe(Effect.provide(NodeServices.layer)))
+NodeRuntime.runMain(Command.run(command, { version: RUNPLANE_VERSION }).pipe(Effect.provide(NodeServices.layer)))

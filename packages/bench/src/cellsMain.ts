@@ -2,8 +2,10 @@
  * How many cells a load needs, and what several cells cost their users: a simulation over the measured costs of a cell
  * (docs/internals/scale.md#cells).
  */
+
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { RUNPLANE_VERSION } from "@runplane/api"
 import * as Console from "effect/Console"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -78,4 +80,4 @@ const command = Command.make(
   })
 ).pipe(Command.withDescription("Simulates a day of runs on cells: how many are needed, and what several cost."))
 
-NodeRuntime.runMain(Effect.provide(Command.run(command, { version: "0.1.0" }), NodeServices.layer))
+NodeRuntime.runMain(Effect.provide(Command.run(command, { version: RUNPLANE_VERSION }), NodeServices.layer))

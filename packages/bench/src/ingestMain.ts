@@ -2,10 +2,12 @@
  * What the ingest of OpenTelemetry costs, and how late the events of observed runs are beside it
  * (docs/internals/scale.md#spans).
  */
+
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { RUNPLANE_VERSION } from "@runplane/api"
 import * as Console from "effect/Console"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -69,4 +71,4 @@ const command = Command.make(
     )
 ).pipe(Command.withDescription("Measures the ingest of OpenTelemetry: bulk, alone, paced, large and endless."))
 
-NodeRuntime.runMain(Command.run(command, { version: "0.1.0" }).pipe(Effect.provide(NodeServices.layer)))
+NodeRuntime.runMain(Command.run(command, { version: RUNPLANE_VERSION }).pipe(Effect.provide(NodeServices.layer)))

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs"
 import { availableParallelism, loadavg } from "node:os"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { RUNPLANE_VERSION } from "@runplane/api"
 import * as Console from "effect/Console"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -39,4 +40,6 @@ const program = Effect.fnUntraced(function* ({ json, profiles, repetitions, scen
   if (json) yield* Console.log(JSON.stringify({ machine, repetitions, figures: summaries }, undefined, 2))
 })
 
-NodeRuntime.runMain(Command.run(benchCommand(program), { version: "0.1.0" }).pipe(Effect.provide(NodeServices.layer)))
+NodeRuntime.runMain(
+  Command.run(benchCommand(program), { version: RUNPLANE_VERSION }).pipe(Effect.provide(NodeServices.layer))
+)

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { RUNPLANE_VERSION } from "@runplane/api"
 import * as Console from "effect/Console"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -112,4 +113,4 @@ const command = Command.make(
   )
 )
 
-NodeRuntime.runMain(Command.run(command, { version: "0.1.0" }).pipe(Effect.provide(NodeServices.layer)))
+NodeRuntime.runMain(Command.run(command, { version: RUNPLANE_VERSION }).pipe(Effect.provide(NodeServices.layer)))

@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import * as Failure from "../../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../../openapi/Describe.ts"
 import { setLogLevel } from "../../service/LogLevel.ts"
+import { RUNPLANE_VERSION } from "../../Version.ts"
 import { bodySchema, querySchema } from "../../validation/RequestSchema.ts"
 import { JoinToken, JoinTokenRequest } from "../ingest/JoinTokens.ts"
 
@@ -36,7 +37,7 @@ export type CircuitBreakerHistory = typeof CircuitBreakerHistory.Type
 
 /** The start and the state of this process (docs/reference/admin.md#process). */
 export const ProcessInfo = Schema.Struct({
-  version: Field.text("Version of the service", "0.1.0"),
+  version: Field.text("Version of the service", RUNPLANE_VERSION),
   startedAt: Field.time("When the process began to serve"),
   observedRuns: Field.integer("Runs that this process observes now"),
   settings: Schema.Array(
@@ -55,7 +56,7 @@ export type ProcessInfo = typeof ProcessInfo.Type
 export const ProcessReport = Schema.Struct({
   name: Field.text("Host and process id", "runplane-7c9d:17"),
   isThis: Field.flag("Whether it is the one that answers"),
-  version: Field.text("Version of the service", "0.1.0"),
+  version: Field.text("Version of the service", RUNPLANE_VERSION),
   startedAt: Field.time("When the process began to serve"),
   seenAt: Field.time("When it said this; every process does so every 5 s"),
   shards: Field.integer("Shards of runs that are its own to observe"),

@@ -2,9 +2,9 @@
 //
 //   npm run release -- VERSION [--dry-run]
 //
-// It sets the version, builds the packages, tests the packed files in empty folders and on other programs than this
-// Node, and puts them into release/VERSION with their bills of materials and checksums. Then it commits and tags. Nothing
-// is published. --dry-run puts everything back at the end, and keeps release/VERSION.
+// It sets the version, builds the packages, tests the packed files in empty folders, on other Nodes, Bun and Deno, and
+// puts them into release/VERSION with their bills of materials and checksums. Then it commits and tags. Nothing is
+// published. --dry-run puts everything back at the end, and keeps release/VERSION.
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"

@@ -3,7 +3,7 @@
 //
 //   npm run test:packages [-- --release FOLDER]
 //
-// --release also runs them on other Nodes, on Bun and on Deno, and copies what has passed into a folder.
+// --release also runs them on other Nodes, on Bun and on Deno, and copies the packed files into a folder.
 //
 // It runs on the Node that started it, of version 20 at least; the services run on the Node of the lockfile.
 import {

@@ -50,7 +50,7 @@ export const RETIRED_EXCEPTIONS: ReadonlyArray<RetiredException> = [
     "packages/console/src/pages/compare/SideBySide.tsx",
     "packages/console/src/pages/overview/Decided.tsx",
     "packages/console/src/pages/run/card/",
-    "packages/console/src/pages/runs/DecisionCell.tsx",
+    "packages/console/src/ui/decision/DecisionCell.tsx",
     "packages/console/src/ui/decision/",
     "packages/console/src/view/decision/",
     "packages/console/src/view/overview/Decided.ts",

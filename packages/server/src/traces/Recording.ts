@@ -101,8 +101,8 @@ const makeIds = () => {
 }
 
 /**
- * The OpenTelemetry SDK: its sampler, limits and batches follow the standard `OTEL_*` variables, which are settings. The
- * remaining spans are exported when the scope closes, which waits at most `FLUSH_TIMEOUT`.
+ * The OpenTelemetry SDK: its sampler, limits and batches are settings, with the names of its variables.
+ * The remaining spans are exported when the scope closes, which waits at most `FLUSH_TIMEOUT`.
  */
 export const layerRecording = (serviceName: string) =>
   Layer.unwrap(

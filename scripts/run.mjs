@@ -4,9 +4,9 @@
 import { existsSync, readFileSync } from "node:fs"
 import { constants as os } from "node:os"
 import { join } from "node:path"
-import { ensureConsole } from "./run/console.mjs"
+import { consoleBuild } from "./run/console.mjs"
 import { ensureInstall, ensureWritable, removePnpm, root } from "./run/install.mjs"
-import { fail, guarded, windows } from "./run/processes.mjs"
+import { fail, failWith, guarded, windows } from "./run/processes.mjs"
 import { TASKS } from "./tasks.mjs"
 
 /** The Node of the lockfile where its platform has one, else the Node that runs this, if it is new enough. */
@@ -45,10 +45,10 @@ const watch = setInterval(() => {
 }, 1000)
 watch.unref()
 
-const forPrograms = await ensureInstall(task)
+const forPrograms = await ensureInstall(task).catch(failWith)
 chooseNode()
-await ensureConsole(task, args, forPrograms)
-if (forPrograms) removePnpm()
+const webConsole = consoleBuild(task, args, forPrograms)
+await webConsole.before()
 
 // The command runs directly, with the workspace's binaries first on the path: no package manager in between
 // means signals reach it at once and its exit code is ours.
@@ -67,8 +67,12 @@ child = guarded(command, [...fixed, ...args], {
 // The terminal sends Ctrl-C to the whole group; a signal to this process alone has to be forwarded.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
+    webConsole.stop()
     if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal)
   })
 }
 child.on("error", (error) => fail(`cannot run ${command}: ${error.message}`))
 child.on("exit", (code, signal) => process.exit(code ?? 128 + (os.signals[signal] ?? 0)))
+
+await webConsole.beside()
+if (forPrograms) removePnpm()

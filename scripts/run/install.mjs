@@ -15,13 +15,15 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { fail, runToEnd, say, windows } from "./processes.mjs"
 import { causeOf, packageManagerSettings, registryOf } from "./registry.mjs"
+import { trimPackages } from "./trim.mjs"
 
 const PNPM = "12.21.0"
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const tools = join(root, ".tools", `pnpm-${PNPM}`)
 const pnpm = join(tools, "node_modules", ".bin", windows ? "pnpm.cmd" : "pnpm")
-const stampFile = join(root, "node_modules", ".runplane-install")
+const modules = join(root, "node_modules")
+const stampFile = join(modules, ".runplane-install")
 
 /** What an install holds: what the programs need to run, or also what tests, checks and builds need. */
 const PROGRAMS = "programs"
@@ -69,15 +71,24 @@ export const ensureWritable = (purpose) => {
 }
 
 /** A fetch that takes long or fails names the registry, since the command itself is silent until it ends. */
-const run = (command, args, cwd) => {
+const run = (command, args, { beside, cwd }) => {
   const registry = registryOf(process.env)
   return runToEnd(command, args, {
     cwd,
     env: { ...packageManagerSettings(process.env), ...home(), CI: "true" },
     waiting: `fetching from ${registry}`,
-    explain: (output) => causeOf(output, registry)
+    progress: progressOf,
+    explain: (output) => causeOf(output, registry),
+    beside
   })
 }
+
+/** The last count of packages that pnpm has printed. */
+const progressOf = (output) =>
+  output
+    .match(/^Progress: (.*)$/gm)
+    ?.at(-1)
+    ?.replace("Progress: ", "")
 
 const ensurePnpm = async () => {
   if (existsSync(pnpm)) return
@@ -89,14 +100,14 @@ const ensurePnpm = async () => {
   )
   // An outer `npm start --silent` would silence the errors of this npm as well.
   const quiet = ["--no-save", "--no-audit", "--no-fund", "--loglevel=error"]
-  await run("npm", ["install", "--prefix", tools, ...quiet, `pnpm@${PNPM}`], root)
+  await run("npm", ["install", "--prefix", tools, ...quiet, `pnpm@${PNPM}`], { cwd: root })
 }
 
 /** Installs a selection of the locked dependencies in this checkout, or in a copy of its manifests. */
-export const install = async (selection, cwd = root) => {
+export const install = async (selection, options = { cwd: root }) => {
   await ensurePnpm()
   const fixed = ["install", "--frozen-lockfile", "--trust-lockfile", "--reporter=append-only"]
-  await run(pnpm, [...fixed, ...selection], cwd)
+  await run(pnpm, [...fixed, ...selection], options)
 }
 
 /** What is installed; an install of before there were two kinds is a whole one. */
@@ -117,7 +128,10 @@ export const ensureInstall = async (task) => {
   if (before.hash !== hash || before.kind !== kind) {
     ensureWritable("the dependencies have to be installed there")
     say("installing the locked dependencies, Node 24 among them")
+    // The package manager does not notice that files of an installed package are missing.
+    if (before.kind === PROGRAMS && kind === ALL) rmSync(modules, { recursive: true, force: true })
     await install(SELECTIONS[kind])
+    if (kind === PROGRAMS) trimPackages(modules)
     writeFileSync(stampFile, `${hash} ${kind}`)
   }
   return kind === PROGRAMS

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { type CliFailure, failureOf, usageProblem } from "./CliFailure.ts"
 import { output } from "./Output.ts"
-import { readProfile } from "./Profiles.ts"
+import { readProfile } from "./ProfileFile.ts"
 import { root } from "./Root.ts"
 
 const DEFAULT_URL = "http://127.0.0.1:3001"
@@ -24,6 +24,13 @@ export const EnvironmentNotes = Context.Reference<(names: ReadonlyArray<string>)
   { defaultValue: () => () => [] }
 )
 
+/** The addresses and the profile of the flags alone. */
+export const connectionFlags = Effect.map(root, ({ launcherUrl, profile, url }) => ({
+  url: Option.getOrUndefined(url),
+  launcherUrl: Option.getOrUndefined(launcherUrl),
+  profile: Option.getOrUndefined(profile)
+}))
+
 /** An empty variable counts as none. */
 const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
@@ -31,30 +38,31 @@ const given = (text: string | undefined): string | undefined => (text === "" ? u
 export const connection = Effect.gen(function* () {
   // Flags that contradict each other fail before any request.
   yield* output
-  const flags = yield* root
+  const flags = yield* connectionFlags
   const env = process.env
   const notes = yield* EnvironmentNotes
   for (const note of notes(Object.keys(env))) yield* Console.error(`runplane: ${note}`)
-  const name = Option.getOrUndefined(flags.profile) ?? given(env["RUNPLANE_PROFILE"])
+  const name = flags.profile ?? given(env["RUNPLANE_PROFILE"])
   const profile = yield* readProfile(name, env)
-  const url = Option.getOrUndefined(flags.url) ?? given(env["RUNPLANE_URL"]) ?? profile.url ?? DEFAULT_URL
+  const url = flags.url ?? given(env["RUNPLANE_URL"]) ?? profile.url ?? DEFAULT_URL
   const launcherUrl =
-    Option.getOrUndefined(flags.launcherUrl) ??
-    given(env["RUNPLANE_LAUNCHER_URL"]) ??
-    profile.launcherUrl ??
-    DEFAULT_LAUNCHER_URL
+    flags.launcherUrl ?? given(env["RUNPLANE_LAUNCHER_URL"]) ?? profile.launcherUrl ?? DEFAULT_LAUNCHER_URL
   const apiKey = given(env["RUNPLANE_API_KEY"]) ?? profile.apiKey
-  if (apiKey !== undefined && !/^[\x20-\x7e]+$/.test(apiKey)) {
-    return yield* usageProblem("the API key must consist of printable ASCII characters")
-  }
-  const key = apiKey === undefined ? {} : { apiKey: Redacted.make(apiKey) }
+  const key = apiKey === undefined ? {} : { apiKey: Redacted.make(yield* checkedKey(apiKey)) }
   return {
-    controlPlane: { baseUrl: yield* address(url), setBy: "--url or RUNPLANE_URL", ...key },
-    launcher: { baseUrl: yield* address(launcherUrl), setBy: "--launcher-url or RUNPLANE_LAUNCHER_URL", ...key }
+    controlPlane: { baseUrl: yield* addressOf(url), setBy: "--url or RUNPLANE_URL", ...key },
+    launcher: { baseUrl: yield* addressOf(launcherUrl), setBy: "--launcher-url or RUNPLANE_LAUNCHER_URL", ...key }
   }
 })
 
-const address = (text: string) =>
+/** A key that a header can hold. */
+export const checkedKey = (key: string) =>
+  /^[\x20-\x7e]+$/.test(key)
+    ? Effect.succeed(key)
+    : Effect.fail(usageProblem("the API key must consist of printable ASCII characters"))
+
+/** The address of a service without a slash at its end. */
+export const addressOf = (text: string) =>
   URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
     ? Effect.succeed(text.replace(/\/+$/, ""))
     : Effect.fail(usageProblem(`"${text}" is not an address such as ${DEFAULT_URL}`))

@@ -1,5 +1,6 @@
 import { RUNPLANE_VERSION } from "@runplane/api"
 import { visibleText } from "@runplane/domain"
+import type * as Context from "effect/Context"
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
@@ -10,8 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
-import { usageProblem } from "./CliFailure.ts"
-import { WholeCommand } from "./commands/ClientCommands.ts"
+import { CliFailure, usageProblem } from "./CliFailure.ts"
+import { HelpOf, WholeCommand } from "./commands/ClientCommands.ts"
 import { plainText } from "./narrative/PlainText.ts"
 
 /** Standard output is for data, so log lines go to standard error. A service has a log of its own. */
@@ -25,6 +26,23 @@ const logBesideData = Layer.merge(
  * are printed only by their flags.
  */
 export const runCli = <const Name extends string, Input, E, R, ContextInput>(
+  command: Command.Command<Name, Input, ContextInput, E, R>,
+  args: ReadonlyArray<string>
+) =>
+  Effect.contextWith(
+    (context: Context.Context<Effect.Services<ReturnType<typeof run<Name, Input, E, R, ContextInput>>>>) =>
+      run(command, args).pipe(
+        Effect.provideService(HelpOf, (names) =>
+          run(command, [...names, "--help"]).pipe(
+            Effect.provideContext(context),
+            // Help runs no command.
+            Effect.catchIf((error) => !(error instanceof CliFailure), Effect.die)
+          )
+        )
+      )
+  )
+
+const run = <const Name extends string, Input, E, R, ContextInput>(
   command: Command.Command<Name, Input, ContextInput, E, R>,
   args: ReadonlyArray<string>
 ) =>

@@ -14,7 +14,7 @@ export const root = Command.make("runplane").pipe(
       Flag.optional
     ),
     profile: Flag.String("profile").pipe(
-      Flag.withDescription("Profile of addresses and key; RUNPLANE_PROFILE, else default"),
+      Flag.withDescription("Profile of addresses and key; RUNPLANE_PROFILE, else that of profiles use, else default"),
       Flag.optional
     ),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON document"), Flag.withDefault(false)),

@@ -1,3 +1,4 @@
+import { isolatedText } from "@runplane/domain"
 import { plainText } from "./narrative/PlainText.ts"
 import { cutToWidth, padToWidth, widthOf } from "./TextWidth.ts"
 
@@ -5,15 +6,22 @@ import { cutToWidth, padToWidth, widthOf } from "./TextWidth.ts"
 export interface Column<A> {
   readonly title: string
   readonly text: (row: A) => string
-  /** Gives way first when the line is too long; at most one column of a table. */
+  /** Becomes narrower when the line is too long; at most one column of a table. */
   readonly elastic?: boolean
+  /** Left out where the elastic column would be too narrow to read; the highest number first. */
+  readonly dropped?: number
 }
 
 const GAP = "  "
 /** An elastic column is never narrower, however narrow the terminal is. */
 const NARROWEST = 8
+/** Columns are left out before an elastic column gets narrower than this. */
+const READABLE = 40
 
-/** A table as lines of at most `width` columns of the terminal where the elastic column can give so much way. */
+/**
+ * A table as lines of at most `width` columns of the terminal where the elastic column can become so narrow. No text of
+ * a cell turns the direction of the line.
+ */
 export const tableLines = <A>(
   columns: ReadonlyArray<Column<A>>,
   rows: ReadonlyArray<A>,
@@ -23,14 +31,24 @@ export const tableLines = <A>(
   const widths = columns.map(({ title }, at) =>
     Math.max(widthOf(title), ...cells.map((line) => widthOf(line[at] ?? "")))
   )
-  const total = widths.reduce((sum, one) => sum + one, 0) + GAP.length * (columns.length - 1)
   const elastic = columns.findIndex((column) => column.elastic === true)
-  if (elastic >= 0 && total > width) {
-    widths[elastic] = Math.max(NARROWEST, (widths[elastic] ?? 0) - (total - width))
+  const natural = widths[elastic] ?? 0
+  const dropped = new Set<number>()
+  const remaining = () => {
+    const kept = widths.filter((_, at) => !dropped.has(at))
+    return natural + width - kept.reduce((sum, one) => sum + one, 0) - GAP.length * (kept.length - 1)
   }
+  const droppable = columns.flatMap((column, at) =>
+    column.dropped === undefined ? [] : [{ at, order: column.dropped }]
+  )
+  for (const { at } of droppable.sort((one, other) => other.order - one.order)) {
+    if (remaining() < Math.min(natural, READABLE)) dropped.add(at)
+  }
+  if (elastic >= 0) widths[elastic] = Math.min(natural, Math.max(NARROWEST, remaining()))
   const lineOf = (texts: ReadonlyArray<string>) =>
     texts
-      .map((text, at) => padToWidth(cutToWidth(text, widths[at] ?? 0), widths[at] ?? 0))
+      .map((text, at) => padToWidth(isolatedText(cutToWidth(text, widths[at] ?? 0)), widths[at] ?? 0))
+      .filter((_, at) => !dropped.has(at))
       .join(GAP)
       .trimEnd()
   return [lineOf(columns.map(({ title }) => title)), ...cells.map(lineOf)]

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import { EXIT_CODES, failureOf } from "../src/CliFailure.ts"
 import { parseInput } from "../src/commands/common/Input.ts"
-import { readProfile } from "../src/Profiles.ts"
+import { readProfile } from "../src/ProfileFile.ts"
 
 const service = { baseUrl: "http://127.0.0.1:3001", setBy: "--url" }
 
@@ -43,7 +43,7 @@ describe("profiles", () => {
       for (const [text, name, words] of [
         [file, "none", "it has default, team"],
         [file, "toString", "no profile"],
-        [undefined, "team", "cannot be read"],
+        [undefined, "team", "runplane profiles add makes it"],
         ["[1]", undefined, "not a JSON object"],
         ['{"default":{"url":1}}', undefined, "not a JSON object"]
       ] as const) {

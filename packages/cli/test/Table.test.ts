@@ -28,6 +28,23 @@ describe("a table", () => {
     assert.match(tableLines(columns, [{ id: "a", about: "b".repeat(200) }], 20)[1] ?? "", /…$/)
   })
 
+  it("leaves out columns, the highest number first, before the elastic one is too narrow to read", () => {
+    const three = [
+      { title: "ID", text: () => "i".repeat(20) },
+      { title: "FIRST", text: () => "f".repeat(20), dropped: 1 },
+      { title: "ABOUT", text: () => "a".repeat(60), elastic: true },
+      { title: "SECOND", text: () => "s".repeat(20), dropped: 2 }
+    ]
+    const titlesAt = (width: number) => tableLines(three, [0], width)[0]?.split(/ +/)
+    assert.deepStrictEqual(titlesAt(106), ["ID", "FIRST", "ABOUT", "SECOND"])
+    assert.deepStrictEqual(titlesAt(105), ["ID", "FIRST", "ABOUT"])
+    assert.deepStrictEqual(titlesAt(84), ["ID", "FIRST", "ABOUT"])
+    assert.deepStrictEqual(titlesAt(83), ["ID", "ABOUT"])
+    for (const width of [106, 105, 84, 83, 40]) {
+      for (const line of tableLines(three, [0], width)) assert.isAtMost(line.length, width)
+    }
+  })
+
   it("shows no control characters of others", () => {
     assert.deepStrictEqual(tableLines(columns, [{ id: "\u001b[31mx", about: "a\nb" }], 80)[1], "[31mx  a b")
   })

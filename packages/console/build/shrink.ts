@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { join, relative } from "node:path"
+import { join, relative, resolve } from "node:path"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import type { Plugin, Rolldown } from "vite"
 
@@ -26,7 +26,7 @@ export const shrink = (): Plugin => {
     name: "runplane:shrink",
     apply: "build",
     configResolved: ({ build, root }) => {
-      folder = join(root, build.outDir)
+      folder = resolve(root, build.outDir)
     },
     generateBundle: (_, bundle) => {
       chunks = Object.values(bundle).filter((output) => output.type === "chunk")

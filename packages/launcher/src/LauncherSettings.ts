@@ -132,6 +132,13 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
   static readonly layerFrom = (options: LauncherOptions) => Layer.effect(LauncherSettings, resolve(options))
 }
 
+/** Where people reach the control plane, without a slash at the end; undefined when runs are submitted nowhere. */
+export const controlPlaneForPeople = ({
+  controlPlane,
+  publicControlPlaneUrl
+}: Pick<LauncherSettingsShape, "controlPlane" | "publicControlPlaneUrl">): string | undefined =>
+  (publicControlPlaneUrl || controlPlane?.url)?.replace(/\/+$/, "")
+
 /** HOST and PORT. */
 export const listenSettings = Effect.gen(function* () {
   const { port } = yield* read({ port: LaunchSettings.PORT })

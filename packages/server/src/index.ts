@@ -1,6 +1,7 @@
 export { readCertificates } from "./Certificates.ts"
 export { type FairTurns, makeFairTurns, makeLongTurns, TurnRefused } from "./FairTurns.ts"
 export { fileProblem } from "./FileProblem.ts"
+export { acceptsHtml } from "./http/AcceptsHtml.ts"
 export { BudgetExchange, EXCHANGE_MS } from "./http/BudgetExchange.ts"
 export { withBudgetRetry } from "./http/BudgetRetry.ts"
 export { networkOf } from "./http/ClientAddress.ts"

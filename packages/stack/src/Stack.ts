@@ -48,8 +48,8 @@ export interface Addresses {
   readonly packs: string
   /** Whether calls need an API key. */
   readonly keyed: boolean
-  /** Whether the control plane serves the web console. */
-  readonly console: boolean
+  /** How far the web console is, at the time of the question. */
+  readonly console: Effect.Effect<ConsoleState>
   /** Where the control plane receives OpenTelemetry by gRPC, or why not; undefined when it receives none at all. */
   readonly ingest: { readonly grpc: string } | undefined
   /** Whether the API is documented at /docs. */
@@ -59,6 +59,9 @@ export interface Addresses {
   /** Never succeeds; fails when our database is gone for good. */
   readonly databaseLost: Effect.Effect<never, PostgresStartFailed>
 }
+
+/** `building` and `failed` are of a build that `npm start` runs beside the services. */
+export type ConsoleState = "served" | "building" | "failed" | "absent"
 
 /** How long the start waits for the policies. A runtime that takes longer gets them meanwhile. */
 const POLICIES_WAIT = Duration.seconds(10)
@@ -145,7 +148,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     databaseLost: database.lost,
     keyed: settings.apiKey !== undefined,
     docs: (yield* readSetting(ServiceSettings.NODE_ENV)) === DEVELOPMENT,
-    console: yield* hasConsole(controlPlaneUrl),
+    console: consoleOf(controlPlaneUrl),
     ingest: yield* ingestOf(controlPlaneUrl),
     policies
   })
@@ -222,10 +225,13 @@ const ingestOf = (controlPlaneUrl: string) =>
   )
 
 /** As a browser finds out. */
-const hasConsole = (controlPlaneUrl: string) =>
+const consoleOf = (controlPlaneUrl: string): Effect.Effect<ConsoleState> =>
   HttpClient.get(`${controlPlaneUrl}/console/`).pipe(
-    Effect.map(({ status }) => status === 200),
-    Effect.orElseSucceed(() => false),
+    Effect.map(({ headers, status }): ConsoleState => {
+      if (status !== 503) return status === 200 ? "served" : "absent"
+      return headers["retry-after"] === undefined ? "failed" : "building"
+    }),
+    Effect.orElseSucceed((): ConsoleState => "absent"),
     Effect.provide(NodeHttpClient.layerNodeHttp)
   )
 

@@ -24,6 +24,7 @@ export const clients: FolderTables = {
         "FileText.ts",
         "JsonText.ts",
         "Output.ts",
+        "ProfileFile.ts",
         "Table.ts",
         "Unreachable.ts"
       ]

@@ -1,9 +1,11 @@
+import { RUNPLANE_VERSION } from "@runplane/api"
 import * as Console from "effect/Console"
 import * as Context from "effect/Context"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Completions from "effect/cli/Completions"
 import * as Effect from "effect/Effect"
+import { type CliFailure, usageProblem } from "../CliFailure.ts"
 import { printedAsJson } from "../Output.ts"
 import { alerts } from "./alerts/Alerts.ts"
 import { budgets } from "./alerts/Budgets.ts"
@@ -20,6 +22,7 @@ import { marks } from "./marks/Marks.ts"
 import { mcp } from "./mcp/Mcp.ts"
 import { policies } from "./policies/Policies.ts"
 import { prices } from "./prices/Prices.ts"
+import { profiles } from "./profiles/Profiles.ts"
 import { runs } from "./runs/Runs.ts"
 import { ledger } from "./seals/Ledger.ts"
 import { verify } from "./seals/Verify.ts"
@@ -48,8 +51,47 @@ export const completions = Command.make(
     })
 ).pipe(Command.withDescription("Print the completion script of a shell"))
 
+/** The help of a command, whose names are given without `runplane`; `runCli` provides it. */
+export const HelpOf = Context.Reference<(names: ReadonlyArray<string>) => Effect.Effect<void, CliFailure>>(
+  "runplane/cli/HelpOf",
+  { defaultValue: () => () => Effect.void }
+)
+
+/** `runplane help runs list` */
+const help = Command.make(
+  "help",
+  {
+    names: Argument.String("command").pipe(
+      Argument.withDescription("The command, such as runs list; without one, all commands"),
+      Argument.variadic()
+    )
+  },
+  ({ names }) =>
+    Effect.gen(function* () {
+      const whole = yield* WholeCommand
+      let current = whole
+      for (const name of names) {
+        const below = current?.subcommands.flatMap(({ commands }) => [...commands]) ?? []
+        current = below.find((command) => command.name === name)
+        if (current === undefined) {
+          return yield* usageProblem(`there is no command "${names.join(" ")}"; runplane help lists the commands`)
+        }
+      }
+      const print = yield* HelpOf
+      yield* print(names)
+    })
+).pipe(Command.withDescription("Show the flags and arguments of a command, as --help does"))
+
+const version = Command.make("version", {}, () =>
+  Effect.gen(function* () {
+    if (yield* printedAsJson({ version: RUNPLANE_VERSION })) return
+    yield* Console.log(`runplane v${RUNPLANE_VERSION}`)
+  })
+).pipe(Command.withDescription("Show the version"))
+
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
   ...[runs, launch, gate, cases, stability, scenarios, processes, events],
-  ...[policies, agents, marks, budgets, alerts, webhooks, verify, query, ledger, prices, mcp, completions]
+  ...[policies, agents, marks, budgets, alerts, webhooks, verify, query, ledger, prices, mcp, profiles],
+  ...[completions, help, version]
 ] as const

@@ -1,10 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { request as httpRequest } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from "node:zlib"
 import { afterAll, assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { baseUrl, call, layerTestService } from "../support/HttpService.ts"
 
 const page = (way: string) =>
@@ -193,3 +196,63 @@ layer(
     })
   )
 })
+
+/** The folder of a console that is being built: it has no files yet. */
+const unbuilt = mkdtempSync(join(tmpdir(), "runplane-console-build-"))
+const writeBuild = (build: unknown) => writeFileSync(join(unbuilt, "build.json"), JSON.stringify(build))
+const building = { state: "building", pid: process.pid, step: "compiling its pages" }
+writeBuild(building)
+afterAll(() => rmSync(unbuilt, { recursive: true }))
+
+/** Repeats a request until its answer is accepted: the state of a build is valid for a moment. */
+const becomes = (path: string, accepted: (text: string, status: number) => boolean) =>
+  Effect.map(raw(path), ({ bytes, headers, status }) => ({ text: bytes.toString(), headers, status })).pipe(
+    Effect.repeat({ until: ({ status, text }) => accepted(text, status), schedule: Schedule.spaced("50 millis") }),
+    Effect.timeout("5 seconds")
+  )
+
+layer(layerTestService({ settings: { CONSOLE_DIR: unbuilt } }), { excludeTestServices: true })(
+  "a web console that is being built",
+  (it) => {
+    it.effect(
+      "has a page that reloads itself at each address, says why a build failed, and then serves the files",
+      () =>
+        Effect.gen(function* () {
+          const toPage = yield* raw("/", { accept: "text/html" })
+          assert.strictEqual(toPage.headers["location"], "console/")
+          const page = yield* raw("/console/runs/8c0f")
+          assert.strictEqual(page.status, 503)
+          assert.strictEqual(page.headers["retry-after"], "2")
+          assert.strictEqual(page.headers["cache-control"], "no-store")
+          assert.include(page.bytes.toString(), "The console is being built")
+          assert.include(page.bytes.toString(), "compiling its pages")
+          assert.include(page.bytes.toString(), '<meta http-equiv="refresh" content="2">')
+          const [, style = ""] = /<style>(.*)<\/style>/.exec(page.bytes.toString()) ?? []
+          const hash = createHash("sha256").update(style).digest("base64")
+          assert.include(String(page.headers["content-security-policy"]), `style-src 'sha256-${hash}'`)
+
+          writeBuild({ state: "failed", reason: 'Error: no "<b>"' })
+          const failed = yield* becomes("/console/", (text) => text.includes("could not be built"))
+          assert.strictEqual(failed.status, 503)
+          assert.isUndefined(failed.headers["retry-after"])
+          assert.include(failed.text, "Error: no &quot;&lt;b&gt;&quot;")
+          assert.notInclude(failed.text, "refresh")
+
+          const ended = spawnSync(process.execPath, ["--version"]).pid
+          writeBuild({ ...building, pid: ended })
+          yield* becomes("/console/", (text) => text.includes("its build was interrupted"))
+
+          writeBuild(building)
+          yield* becomes("/console/", (text) => text.includes("is being built"))
+          rmSync(join(unbuilt, "build.json"))
+          // The folder has nothing while the files are on their way.
+          yield* Effect.sleep("300 millis")
+          assert.include((yield* raw("/console/")).bytes.toString(), "is being built")
+          cpSync(folder, unbuilt, { recursive: true })
+          const built = yield* becomes("/console/", (_, status) => status === 200)
+          assert.strictEqual(built.text, PAGE)
+          assert.strictEqual((yield* raw("/console/assets/index-1a2b3c.js")).status, 200)
+        })
+    )
+  }
+)

@@ -1,4 +1,5 @@
 import type { Forecast, OutcomeForecast } from "../insight/Forecast.ts"
+import { isolatedText } from "../values/IsolatedText.ts"
 import { type Phrase, phraseText } from "../values/Phrase.ts"
 import type { CardAnswers, CardSentence } from "./Card.ts"
 import type { VerdictState } from "./CardVerdict.ts"
@@ -26,15 +27,9 @@ export const cardSentences = (verdict: VerdictState, { forecast, why }: CardAnsw
 
 const own = (text: string): Phrase => [{ text, isQuoted: false }]
 
-/** Right-to-left letters, and characters that turn the direction of what follows. */
-const TURNS = /[\u0590-\u08ff\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff]/
-
-/** A name or text of others that cannot turn the sentence around it. */
-const isolated = (text: string): string => (TURNS.test(text) ? `\u2068${text}\u2069` : text)
-
 /** A clause as a sentence of its own. A name at its begin stays as it is. */
 const sentence = (clause: Phrase): string => {
-  const text = phraseText(clause.map((part) => (part.isQuoted ? { ...part, text: isolated(part.text) } : part)))
+  const text = phraseText(clause.map((part) => (part.isQuoted ? { ...part, text: isolatedText(part.text) } : part)))
   const [first] = clause
   const begin = first === undefined || first.isQuoted ? text.slice(0, 1) : text.slice(0, 1).toUpperCase()
   return `${begin}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`

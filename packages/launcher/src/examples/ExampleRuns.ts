@@ -32,7 +32,7 @@ import { undecodable } from "../compile/Extensions.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { type FoundRun, LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
 import { PolicyRegistration } from "../control-plane/PolicyRegistration.ts"
-import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
+import { controlPlaneForPeople, LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
 import { type KeyedLaunch, makeLaunchKeys } from "./LaunchKeys.ts"
 import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
 import { failedParticipant, hostedAgent, type Member, ParticipantAgents } from "./ParticipantAgents.ts"
@@ -328,11 +328,8 @@ const attachedAs = ({ profile }: Member, pid: number): HostedAgent["participantM
 })
 
 /** The links to a run (docs/internals/launch.md#example-flow). */
-const linksOf = (
-  { runId }: ControlPlaneRun,
-  { controlPlane, publicControlPlaneUrl }: LauncherSettingsShape
-): Pick<ExampleRun, "links"> => {
-  const base = (publicControlPlaneUrl || controlPlane?.url)?.replace(/\/+$/, "")
+const linksOf = ({ runId }: ControlPlaneRun, settings: LauncherSettingsShape): Pick<ExampleRun, "links"> => {
+  const base = controlPlaneForPeople(settings)
   return base === undefined ? {} : { links: { run: `${base}/runs/${runId}`, page: `${base}/console/runs/${runId}` } }
 }
 

@@ -1,8 +1,10 @@
 import { LauncherApi } from "@runplane/api"
 import {
+  acceptsHtml,
   changeLogLevel,
   LauncherEdge,
   launcherDocument,
+  launcherForm,
   layerLauncherDocs,
   readinessAnswer,
   Shutdown
@@ -12,7 +14,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import { dump } from "js-yaml"
-import { LauncherSettings } from "../LauncherSettings.ts"
+import { controlPlaneForPeople, LauncherSettings } from "../LauncherSettings.ts"
 import { LauncherMetrics } from "../operate/AgentMetrics.ts"
 import { LauncherReadiness } from "../operate/LauncherReadiness.ts"
 import { CatalogHttp } from "./CatalogHttp.ts"
@@ -79,9 +81,28 @@ const api = Layer.unwrap(
   )
 )
 
+/**
+ * A browser that opens the address of this service gets to the console, by way of the control plane
+ * (docs/reference/admin.md#console). For other clients, and without a control plane, `/` is an unknown route.
+ */
+const toConsole = Layer.unwrap(
+  Effect.map(LauncherSettings, (settings) => {
+    const controlPlane = controlPlaneForPeople(settings)
+    if (controlPlane === undefined) return Layer.empty
+    const redirect = HttpServerResponse.empty({
+      status: 302,
+      headers: { location: `${controlPlane}/`, vary: "Accept", "cache-control": "no-store" }
+    })
+    return HttpRouter.add("GET", "/", (request) =>
+      Effect.succeed(acceptsHtml(request) ? redirect : launcherForm.notFound("GET", "/"))
+    )
+  })
+)
+
 /** Every route of the service with its middleware; needs the service's capabilities and an `HttpRouter`. */
 export const LauncherRoutes = api.pipe(
   Layer.provide(handlers),
   Layer.provide(LauncherEdge.layerMiddleware),
+  Layer.merge(toConsole),
   Layer.merge(LauncherEdge.layer)
 )

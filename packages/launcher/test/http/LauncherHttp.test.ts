@@ -41,6 +41,19 @@ describe("the catalog over HTTP", () => {
     })
   )
 
+  it.effect("leads browsers from its root to the control plane, which has the console, and no other client", () =>
+    Effect.gen(function* () {
+      const browser = { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" }
+      const call = yield* serve({ publicControlPlaneUrl: "https://runs.example.org/below/" })
+      const led = yield* call("GET", "/", undefined, browser)
+      assert.deepInclude(led, { status: 302, location: "https://runs.example.org/below/" })
+      const unknown = { status: 404, body: { statusCode: 404, message: "Cannot GET /", error: "Not Found" } }
+      assert.deepStrictEqual(yield* call("GET", "/"), unknown)
+      const alone = yield* serve()
+      assert.deepStrictEqual(yield* alone("GET", "/", undefined, browser), unknown)
+    })
+  )
+
   it.effect("is not ready without packs, which a strict probe reads from the status", () =>
     Effect.gen(function* () {
       const call = yield* serve({ files: { "/packs/README.md": "" } })

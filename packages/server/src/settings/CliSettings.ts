@@ -9,7 +9,9 @@ export const CliSettings = settingsOf(["cli"], {
   RUNPLANE_URL: row(text, "http://127.0.0.1:3001", "Address of the control plane."),
   RUNPLANE_LAUNCHER_URL: row(text, "http://127.0.0.1:3000", "Address of the launch service."),
   RUNPLANE_API_KEY: row(text, undefined, "API key for both services.", { secret: true }),
-  RUNPLANE_PROFILE: row(text, "default", "Profile of addresses and key."),
+  RUNPLANE_PROFILE: row(text, undefined, "Profile of addresses and key.", {
+    shownDefault: "that of `profiles use`, or `default`"
+  }),
   RUNPLANE_WEBHOOK_SECRET: row(text, undefined, "Secret that signs the deliveries of `webhooks add`.", {
     secret: true
   }),

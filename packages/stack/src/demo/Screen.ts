@@ -1,6 +1,7 @@
 import { plainText, row, type Style } from "@runplane/cli"
 import * as Console from "effect/Console"
-import type { Addresses } from "../Stack.ts"
+import * as Effect from "effect/Effect"
+import type { Addresses, ConsoleState } from "../Stack.ts"
 import { DEMO_SCENARIO, type DemoResult } from "./Demo.ts"
 
 /** Where everything listens. */
@@ -49,16 +50,21 @@ const VETO_SCENARIO = "incident/region-failover@1.1.0"
 const COLD_STANDBY = { replicationLagSeconds: 95, standby: { region: "north-2", warm: false } }
 
 /** What to open and what to try next. */
-export const showNextSteps = ({ runId }: DemoResult, addresses: Addresses, { bold }: Style) => {
+export const showNextSteps = Effect.fnUntraced(function* (
+  { runId }: DemoResult,
+  addresses: Addresses,
+  { bold }: Style
+) {
   const { controlPlaneUrl, keyed, launcherUrl } = addresses
+  const console = yield* addresses.console
   const key = keyed ? ' -H "authorization: Bearer $KEY"' : ""
   const launcherKey = keyed ? ' -H "x-api-key: $KEY"' : ""
   const body = JSON.stringify({ scenarioRef: VETO_SCENARIO, inputs: COLD_STANDBY })
-  return Console.log(
+  yield* Console.log(
     [
       "",
       bold("Look at"),
-      ...(addresses.console ? [row("console", `${controlPlaneUrl}/console/runs/${runId}`)] : []),
+      ...consoleRows(console, `${controlPlaneUrl}/console/runs/${runId}`),
       row("state", `${controlPlaneUrl}/runs/${runId}/state`),
       row("events", `${controlPlaneUrl}/runs/${runId}/events`),
       row("metrics", `${controlPlaneUrl}/metrics`),
@@ -71,6 +77,19 @@ export const showNextSteps = ({ runId }: DemoResult, addresses: Addresses, { bol
       `  curl${launcherKey} -H 'content-type: application/json' ${launcherUrl}/examples/run -d '${body}'`
     ].join("\n")
   )
+})
+
+const consoleRows = (console: ConsoleState, page: string) => {
+  switch (console) {
+    case "served":
+      return [row("console", page)]
+    case "building":
+      return [row("console", page), row("", "it is being built, and the page reloads itself until then")]
+    case "failed":
+      return [row("console", "could not be built; the services run without it")]
+    case "absent":
+      return []
+  }
 }
 
 export const showServing = ({ dim }: Style) => Console.log(`\n${dim("Serving; Ctrl-C stops everything.")}`)

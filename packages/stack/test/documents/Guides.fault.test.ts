@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ROOT } from "../support/DocumentBlocks.ts"
 import { commandFolder, faultsOfGuide } from "../support/GuideRun.ts"
+import { oldestNode } from "../support/OldestNode.ts"
 import { startStack } from "../support/StackProcess.ts"
 
 const guides = readdirSync(join(ROOT, "docs/guides")).filter((name) => /(?<!^README)\.md$/.test(name))
@@ -28,13 +29,14 @@ layer(Layer.empty, { excludeTestServices: true })("the guides", (it) => {
       const { line, ports } = yield* startStack({ env: stack })
       assert.isDefined(yield* line("Serving"))
       const commands = yield* commandFolder
+      const node = yield* oldestNode
 
       const run = Effect.fnUntraced(function* (guide: string) {
         const alone = ON_ITS_OWN.has(guide)
         const [launcher = 0, controlPlane = 0, runtime = 0, receiver = 0] = yield* freePorts(PORTS.length)
         const here = alone ? { launcher, controlPlane, sandbox: runtime } : ports
         const env = {
-          PATH: `${commands}:${join(process.execPath, "..")}:${process.env["PATH"]}`,
+          PATH: `${commands}:${node}:${process.env["PATH"]}`,
           CHECKOUT: ROOT,
           RUNPLANE_URL: `http://127.0.0.1:${here.controlPlane}`,
           RUNPLANE_LAUNCHER_URL: `http://127.0.0.1:${here.launcher}`,

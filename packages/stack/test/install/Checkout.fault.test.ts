@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, layer, it as test } from "@effect/vitest"
@@ -16,8 +16,10 @@ const ROOT = fileURLToPath(new URL("../../../../", import.meta.url))
 /** The folder of the package manager in `.tools/`, which the run of these tests has brought. */
 const PNPM = readdirSync(join(ROOT, ".tools")).find((name) => name.startsWith("pnpm-")) ?? "pnpm"
 
+/** The packages that `npm start` installs, MB. */
+const INSTALLED_MB = 250
 /** All that `npm start` puts into a checkout, the checkout included, without the data. MB. */
-const LIMIT_MB = 350
+const LIMIT_MB = 300
 
 class Checkout extends Context.Service<Checkout, string>()("runplane/stack/test/Checkout") {}
 
@@ -37,6 +39,10 @@ const serving = Effect.fnUntraced(function* (folder: string, ports: Readonly<Rec
   return { npm, started: [npm.pid, ...descendants(npm.pid)] }
 })
 
+/** The address of the console. */
+const pageOf = ({ CONTROL_PLANE_PORT }: { readonly CONTROL_PLANE_PORT: string }) =>
+  `http://127.0.0.1:${CONTROL_PLANE_PORT}/console/`
+
 const fresh = Layer.effect(Checkout, copyOfCheckout)
 
 // The first test installs what the others run.
@@ -48,9 +54,65 @@ layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("npm start in
       assert.strictEqual(yield* npm.code, 0, npm.output.stderr)
       assert.include(npm.output.stdout, "commits an approval")
       assert.deepStrictEqual(foreignPrograms(`${folder}/node_modules`), [])
+      assert.isBelow(megabytes(`${folder}/node_modules`), INSTALLED_MB)
+      assert.isFalse(existsSync(`${folder}/packages/console/dist`))
+    })
+  )
+
+  it.effect("serves on without a console that cannot be built, with one line and a page that says why", () =>
+    Effect.gen(function* () {
+      const folder = yield* Checkout
+      const ports = yield* portSettings
+      const source = `${folder}/packages/console/src/main.tsx`
+      const text = readFileSync(source, "utf8")
+      yield* Effect.addFinalizer(() => Effect.sync(() => writeFileSync(source, text)))
+      writeFileSync(source, `${text}\nconst broken =\n`)
+      const { npm, started } = yield* serving(folder, ports)
+      const output = yield* until(
+        Effect.sync(() => npm.output.stderr),
+        (printed) => / the web console .*\n/.test(printed.replace(/.* beside it.*\n/, ""))
+      )
+      const lines = output.split("\n").filter((line) => line.includes("cannot be built"))
+      assert.lengthOf(lines, 1, output)
+      assert.match(lines[0] ?? "", /^runplane: the web console cannot be built: .*; its output is in \S+\.log$/)
+      const page = yield* until(
+        Effect.promise(() => fetch(pageOf(ports)).then((answer) => answer.text())),
+        (shown) => shown.includes("could not be built")
+      )
+      assert.include(page, "console-build.log")
+      process.kill(npm.pid, "SIGTERM")
+      yield* untilGone(started)
+    })
+  )
+
+  it.effect("builds the console while it serves, says so on its page, and leaves no tools of the build", () =>
+    Effect.gen(function* () {
+      const folder = yield* Checkout
+      const ports = yield* portSettings
+      const { npm, started } = yield* serving(folder, ports)
+      const unbuilt = yield* Effect.promise(() => fetch(pageOf(ports)))
+      assert.strictEqual(unbuilt.status, 503)
+      assert.strictEqual(unbuilt.headers.get("retry-after"), "2")
+      assert.include(yield* Effect.promise(() => unbuilt.text()), "The console is being built")
+
+      yield* until(
+        Effect.sync(() => npm.output.stderr),
+        (text) => /the web console (is built|cannot be built)/.test(text)
+      )
+      assert.match(npm.output.stderr, /the web console is built, after \d+ s/)
+      yield* until(
+        Effect.promise(() => fetch(pageOf(ports))),
+        ({ status }) => status === 200
+      )
+      yield* until(
+        Effect.sync(() => readdirSync(`${folder}/.tools`).filter((name) => !name.endsWith(".log"))),
+        (names) => names.every((name) => name === "compile-cache")
+      )
       const weight = megabytes(folder) - megabytes(`${folder}/.data`)
       assert.isBelow(weight, LIMIT_MB)
       process.stdout.write(`npm start weighs ${Math.round(weight)} MB, at most ${LIMIT_MB}\n`)
+      process.kill(npm.pid, "SIGTERM")
+      yield* untilGone(started)
     })
   )
 

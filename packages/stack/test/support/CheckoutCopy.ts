@@ -80,7 +80,7 @@ export const npmStart = (folder: string, ports: Readonly<Record<string, string>>
     }
   )
 
-/** Room on the disk in MB, each file counted once however many names it has. */
+/** Capacity on the disk in MB, each file counted once however many names it has. */
 export const megabytes = (folder: string): number => {
   const seen = new Set<number>()
   let blocks = 0
@@ -92,8 +92,12 @@ export const megabytes = (folder: string): number => {
   return (blocks * 512) / 1024 / 1024
 }
 
+/** The recursive reader of Node would follow links to folders. */
 const everythingIn = (folder: string): ReadonlyArray<string> =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    return entry.isDirectory() ? [path, ...everythingIn(path)] : [path]
+  })
 
 const FOREIGN: Readonly<Record<string, string>> = { "4d5a": "Windows", cffaedfe: "macOS", cafebabe: "macOS" }
 

@@ -54,7 +54,8 @@ export const readByCommandLine = Effect.fnUntraced(function* (
     ["policies", "list"],
     ["policies", "show", "policy.incident.balanced"],
     ["webhooks", "list"],
-    ["scenarios", "list"]
+    ["scenarios", "list"],
+    ["scenarios", "show", "incident/region-failover@1.0.0"]
   ]) {
     const words = args.join(" ")
     const text = yield* ask(...args)
@@ -76,6 +77,7 @@ export const readByCommandLine = Effect.fnUntraced(function* (
   assert.strictEqual(shown.slice(shown.indexOf("Outcome")), narrative.slice(narrative.indexOf("Outcome")))
   const [scenario] = (yield* ask("scenarios", "list")).stdout.join("\n").split("\n").slice(1)
   assert.match(scenario ?? "", /^[\w-]+\/[\w-]+@\S+ /)
+  assert.match((yield* ask("runs", "list")).stdout.join("\n"), new RegExp(`^${runId} .* Approved +decide whether`, "m"))
   const events = yield* ask("runs", "watch", runId, "--jsonl")
   assert.strictEqual(JSON.parse(events.stdout[0] ?? "").type, "run.created")
   const tail = yield* ask("events", "tail", "--after", "0", "--once", "--jsonl")

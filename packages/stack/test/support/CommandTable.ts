@@ -114,6 +114,7 @@ const rows: ReadonlyArray<Row> = [
     stranger: [UNKNOWN]
   },
   { name: "scenarios list", args: () => [] },
+  { name: "scenarios show", args: () => ["incident/region-failover@1.0.0"], stranger: ["nowhere/none@1.0.0"] },
   { name: "processes list", args: () => [] },
   // Those of the launch may have ended by themselves.
   { name: "processes stop", args: () => [UNKNOWN], code: 3 },
@@ -207,6 +208,8 @@ const testedElsewhere = [
     "query"
   ],
   ...["serve control-plane", "serve launcher", "serve sandbox", "serve all"],
+  // By the tests of packages/cli.
+  ...["help", "version", "profiles add", "profiles use", "profiles list", "profiles remove"],
   // On a running stack, by checkMcp.
   "mcp",
   ...["packs validate", "packs lint", "packs compile", "packs new"]

@@ -48,20 +48,26 @@ const documentedLines = () =>
 /** These commands start programs. */
 const RUNNING = new Set(["dev", "serve", "migrate", "archive", "backup", "restore"])
 
+/** These call no service. */
+const CALLING_NOTHING = new Set(["packs", "query", "settings", "completions", "profiles", "help", "version"])
+
 /** Every line of the documents with a command parses, and fails only because its service is unreachable. */
 export const checkDocumentedLines = Effect.gen(function* () {
   const file = join(yield* temporaryFolder, "strict.json")
   writeFileSync(file, JSON.stringify({ rules: {} }))
   process.env["RUNPLANE_WEBHOOK_SECRET"] = "a secret of the test"
+  // The documents add, use and remove profiles.
+  process.env["XDG_CONFIG_HOME"] = yield* temporaryFolder
   const lines = documentedLines().filter(([name = ""]) => !RUNNING.has(name))
   assert.isAbove(lines.length, 15)
   for (const line of lines) {
     const nowhere = ["--url", "http://127.0.0.1:1", "--launcher-url", "http://127.0.0.1:1"]
     const args = line.map((word) => (word === "strict.json" ? file : word))
-    const { code, complaint } = yield* command([...args, ...nowhere])
+    const callsNothing = CALLING_NOTHING.has(line[0] ?? "")
+    const { code, complaint } = yield* command([...args, ...(line[0] === "profiles" ? [] : nowhere)])
     // The reader's own files are missing here. A command that reads only files calls no service.
     const readsFile = line[0] === "verify" || (line[0] === "prices" && ["update", "whatif"].includes(line[1] ?? ""))
-    const expected = readsFile ? 2 : ["packs", "query", "settings", "completions"].includes(line[0] ?? "") ? 0 : 5
+    const expected = readsFile ? 2 : callsNothing ? 0 : 5
     assert.strictEqual(code, expected, `${line.join(" ")}: ${complaint}`)
     if (expected === 2) assert.include(complaint, "cannot be read")
   }

@@ -1,5 +1,5 @@
 import { type Run, type RunListQuery, RunSort, runSortKeys } from "@runplane/api"
-import { RunDescriptor, RunStatus, runDuration, scenarioOfRecord, unreadSpansText } from "@runplane/domain"
+import { RunDescriptor, RunStatus, scenarioOfRecord, unreadSpansText } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
@@ -15,30 +15,12 @@ import { outcomeText } from "../../narrative/Narrative.ts"
 import { plainText } from "../../narrative/PlainText.ts"
 import { readOutcome } from "../../narrative/RunOutcome.ts"
 import { output, printDone, printedAsJson, printFacts, printRows } from "../../Output.ts"
-import { briefly, type Column } from "../../Table.ts"
 import { readJson } from "../common/Input.ts"
 import { compare } from "../compare/Compare.ts"
 import { decisionCommands } from "../decisions/Decisions.ts"
 import { verifyRun } from "../seals/VerifyRun.ts"
 import { watchRun } from "../streams/Watch.ts"
-
-/** What is shown of each run in a list; `now` in Unix milliseconds. */
-const runColumns = (now: number): ReadonlyArray<Column<Run>> => [
-  { title: "RUN", text: ({ id }) => id },
-  { title: "STATUS", text: ({ status }) => status },
-  { title: "AGE", text: ({ createdAt }) => briefly(now - Date.parse(createdAt)) },
-  { title: "TOOK", text: tookOf },
-  {
-    title: "SCENARIO",
-    text: (run) => scenarioOfRecord(run) ?? `session ${run.runtimeSessionId}`,
-    elastic: true
-  }
-]
-
-const tookOf = (run: Run): string => {
-  const took = runDuration(run)
-  return took === undefined ? "" : briefly(took)
-}
+import { runColumns } from "./RunColumns.ts"
 
 /** Whether the run has all that was sent. */
 const completeness = ({ historyGap, metadata }: Run): string => {
@@ -96,6 +78,7 @@ const list = Command.make(
           sortBy: sort,
           sortOrder: order,
           includeArchived: archived,
+          include: ["decision"],
           ...(tag.length > 0 && { tags: tag }),
           ...present({ status, scenarioRef: scenario, search, q })
         }

@@ -1,10 +1,13 @@
 import { extname, join } from "node:path"
 import { PROJECT_FOLDER } from "@runplane/server"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as PlatformError from "effect/PlatformError"
+import * as Schema from "effect/Schema"
 import { sha256 } from "../../platform/Sha256.ts"
 
 /** A way in which a file is stored beside itself, and the end of that file's name. */
@@ -42,38 +45,102 @@ export const PAGE = "index.html"
 
 const isCompressed = (path: string) => ENCODINGS.some(({ suffix }) => path.endsWith(suffix))
 
+type Files = ReadonlyMap<string, ConsoleFile>
+
+/** What the folder of the console holds. */
+export type ConsoleState =
+  | { readonly _tag: "Built"; readonly files: Files }
+  /** `npm start` builds it beside this service. */
+  | { readonly _tag: "Building"; readonly step: string }
+  | { readonly _tag: "Failed"; readonly reason: string }
+  | { readonly _tag: "Absent" }
+
+/** The state of a build as `scripts/run/console.mjs` writes it, in place of the files. */
+const BUILD = "build.json"
+const Build = Schema.fromJsonString(
+  Schema.Union([
+    Schema.Struct({ state: Schema.Literal("building"), pid: Schema.Int, step: Schema.String }),
+    Schema.Struct({ state: Schema.Literal("failed"), reason: Schema.String })
+  ])
+)
+
+/** How long an unfinished state is valid. The page of a build reloads itself every few seconds. */
+const STATE_AGE = Duration.millis(250)
+
 /**
- * The files of the built console by their path (`assets/index-1a2b.js`), read once at the start, so no request
- * reads the file system. Empty when no console was built.
+ * The files of the built console by their path (`assets/index-1a2b.js`), read once, so no later request reads the file
+ * system: at the start, or when a build that runs beside the service has ended.
  */
-export class ConsoleFiles extends Context.Service<ConsoleFiles, ReadonlyMap<string, ConsoleFile>>()(
+export class ConsoleFiles extends Context.Service<ConsoleFiles, { readonly state: Effect.Effect<ConsoleState> }>()(
   "runplane/control-plane/ConsoleFiles"
 ) {
   static readonly layer = (folder: string) =>
     Layer.effect(
       ConsoleFiles,
       Effect.gen(function* () {
-        const files = yield* FileSystem.FileSystem
-        if (!(yield* files.exists(`${folder}/${PAGE}`))) {
+        const context = yield* Effect.context<FileSystem.FileSystem>()
+        const first = yield* readState(folder)
+        if (first._tag === "Absent") {
           yield* Effect.logInfo(`the web console is not served: ${folder} has no ${PAGE}`)
-          return new Map<string, ConsoleFile>()
         }
-        const names = yield* files.readDirectory(folder, { recursive: true })
-        const paths = names.map((name) => name.replaceAll("\\", "/"))
-        const known = new Set(paths)
-        const entries = yield* Effect.forEach(
-          paths.filter((path) => !isCompressed(path)),
-          (path) =>
-            Effect.map(
-              readFile(folder, path, known),
-              Option.map((file) => [path, file] as const)
-            ),
-          { concurrency: 16 }
+        if (first._tag === "Absent" || first._tag === "Built") return { state: Effect.succeed(first) }
+        let built: ConsoleState | undefined
+        const read = yield* readState(folder).pipe(
+          // Between the state of a build and its files the folder is empty for a moment.
+          Effect.map((state) => (state._tag === "Absent" ? first : state)),
+          Effect.tap((state) =>
+            Effect.sync(() => {
+              if (state._tag === "Built") built = state
+            })
+          ),
+          Effect.provideContext(context),
+          Effect.orDie,
+          Effect.cachedWithTTL(STATE_AGE)
         )
-        return new Map(entries.flatMap(Option.toArray))
+        return { state: Effect.suspend(() => (built === undefined ? read : Effect.succeed(built))) }
       })
     )
 }
+
+const readState = Effect.fnUntraced(function* (
+  folder: string
+): Effect.fn.Return<ConsoleState, PlatformError.PlatformError | Schema.SchemaError, FileSystem.FileSystem> {
+  const files = yield* FileSystem.FileSystem
+  if (yield* files.exists(`${folder}/${PAGE}`)) return { _tag: "Built", files: yield* readFiles(folder) }
+  if (!(yield* files.exists(`${folder}/${BUILD}`))) return { _tag: "Absent" }
+  const build = yield* Schema.decodeUnknownEffect(Build)(yield* files.readFileString(`${folder}/${BUILD}`))
+  if (build.state === "failed") return { _tag: "Failed", reason: build.reason }
+  return isRunning(build.pid)
+    ? { _tag: "Building", step: build.step }
+    : { _tag: "Failed", reason: "its build was interrupted; the next npm start builds it" }
+})
+
+/** Whether a process with this id exists. */
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // It belongs to another user.
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}
+
+const readFiles = Effect.fnUntraced(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const names = yield* files.readDirectory(folder, { recursive: true })
+  const paths = names.map((name) => name.replaceAll("\\", "/"))
+  const known = new Set(paths)
+  const entries = yield* Effect.forEach(
+    paths.filter((path) => !isCompressed(path)),
+    (path) =>
+      Effect.map(
+        readFile(folder, path, known),
+        Option.map((file) => [path, file] as const)
+      ),
+    { concurrency: 16 }
+  )
+  return new Map(entries.flatMap(Option.toArray))
+})
 
 const readFile = Effect.fnUntraced(function* (folder: string, path: string, known: ReadonlySet<string>) {
   const files = yield* FileSystem.FileSystem

@@ -1,11 +1,19 @@
 import { resolve } from "node:path"
-import { acceptedCoding, ControlPlaneSettings, controlPlaneForm, readSettings, ServiceSettings } from "@runplane/server"
+import {
+  acceptedCoding,
+  acceptsHtml,
+  ControlPlaneSettings,
+  controlPlaneForm,
+  readSettings,
+  ServiceSettings
+} from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import { BUILT_CONSOLE, type ConsoleFile, ConsoleFiles, PAGE } from "./ConsoleFiles.ts"
+import { unbuiltAnswer } from "./UnbuiltConsole.ts"
 
 /** Names of these files change with their content. */
 const HASHED = /^assets\//
@@ -23,7 +31,8 @@ const settings = {
 /**
  * The web console under `/console/`, and `GET /`: the console for browsers, a list of links for other clients
  * (docs/reference/admin.md#console). The files need no key; the calls of the console do. Nothing is served when
- * `CONSOLE_ENABLED` is false or the console was not built.
+ * `CONSOLE_ENABLED` is false or the console was not built. While `npm start` builds it, each path has a page that says
+ * so.
  */
 export const consoleRoutes = Layer.unwrap(
   Effect.gen(function* () {
@@ -43,25 +52,23 @@ interface ConsoleOptions {
 const routes = ({ hasDocs, launcherUrl }: ConsoleOptions) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
-      const files = yield* ConsoleFiles
-      const isBuilt = files.has(PAGE)
+      const { state } = yield* ConsoleFiles
+      const isServed = (yield* state)._tag !== "Absent"
       const safety = safetyHeaders(launcherUrl)
-      const links = HttpServerResponse.jsonUnsafe(linksOf(isBuilt, hasDocs), { headers: { vary: "Accept" } })
+      const links = HttpServerResponse.jsonUnsafe(linksOf(isServed, hasDocs), { headers: { vary: "Accept" } })
       const toConsole = HttpServerResponse.empty({
         status: 302,
         // Relative: a proxy may have taken a path off.
         headers: { location: "console/", vary: "Accept", "cache-control": NEVER }
       })
-      yield* router.add("GET", "/", (request) => Effect.succeed(isBuilt && acceptsHtml(request) ? toConsole : links))
-      if (!isBuilt) return
+      yield* router.add("GET", "/", (request) => Effect.succeed(isServed && acceptsHtml(request) ? toConsole : links))
+      if (!isServed) return
       const toFolder = HttpServerResponse.empty({ status: 308, headers: { location: "console/" } })
       const config = HttpServerResponse.jsonUnsafe(
         { ...(launcherUrl !== undefined && { launcherUrl: launcherUrl.replace(/\/+$/, "") }) },
         { headers: { ...safety, "cache-control": NEVER } }
       )
-      const serve = (request: HttpServerRequest.HttpServerRequest) => {
-        // The router matches `/console` as well, where relative addresses would be wrong.
-        if (/^\/console(\?|$)/.test(request.url)) return toFolder
+      const serve = (files: ReadonlyMap<string, ConsoleFile>, request: HttpServerRequest.HttpServerRequest) => {
         const path = pathOf(request.url)
         const file = files.get(path)
         if (file !== undefined) return fileAnswer(path, file, request, safety)
@@ -71,7 +78,12 @@ const routes = ({ hasDocs, launcherUrl }: ConsoleOptions) =>
           : pageAnswer(path, page, request, safety)
       }
       yield* router.add("GET", "/console/config.json", config)
-      yield* router.add("GET", "/console/*", (request) => Effect.sync(() => serve(request)))
+      yield* router.add("GET", "/console/*", (request) =>
+        // The router matches `/console` as well, where relative addresses would be wrong.
+        /^\/console(\?|$)/.test(request.url)
+          ? Effect.succeed(toFolder)
+          : Effect.map(state, (now) => (now._tag === "Built" ? serve(now.files, request) : unbuiltAnswer(now, safety)))
+      )
     })
   )
 
@@ -125,9 +137,6 @@ const fileAnswer = (
     headers: encoding === undefined ? headers : { ...headers, "content-encoding": encoding }
   })
 }
-
-const acceptsHtml = (request: HttpServerRequest.HttpServerRequest) =>
-  request.headers["accept"]?.toLowerCase().includes("text/html") === true
 
 /** No inline script or style, no frame, and no other origin but that of the launch service. */
 const safetyHeaders = (launcherUrl: string | undefined) => ({

@@ -31,6 +31,15 @@ export const sealKeyFile = Effect.map(temporaryFolder, (folder) => {
   return file
 })
 
+/** Paths of the two subscriptions: one whose deliveries succeed, and one whose receiver is away until the upgrade. */
+export const HOOKS = { delivered: "/delivered", waiting: "/waiting" } as const
+
+/** Fires for each run, and ends with it. */
+export const ALERT = {
+  ...{ id: "has-events", name: "RunHasEvents", per: "run", window: "run", measure: "events" },
+  levels: [{ at: 1, severity: "warning", actions: [{ type: "tag", tag: "seen" }] }]
+} as const
+
 const DECISION = "macp.mode.decision.v1"
 const TASK = "macp.mode.task.v1"
 
@@ -65,6 +74,15 @@ export const playUntilUpgrade = play(open, 0, BEFORE)
 /** The rest of it, until it is decided. */
 export const playAfterUpgrade = play(open, BEFORE)
 
+/** Waits until the archive has all that is in the database. */
+export const archiveIsWritten = Effect.gen(function* () {
+  const { api } = yield* ControlPlaneClient
+  return yield* until(
+    Effect.map(api.admin.archive(), ({ archive }) => archive),
+    (archive) => archive !== null && archive.lagEvents === 0 && archive.waitingChanges === 0
+  )
+}).pipe(Effect.timeout(PATIENCE), Effect.orDie)
+
 /** Posts and plays sessions: decided, worked, expired, and one that stays open. */
 export const playSessions = Effect.gen(function* () {
   for (const [id, mode, ttlMs, count] of [
@@ -89,6 +107,10 @@ export const TRACES = {
 
 const ROOT_SPAN = "1".repeat(16)
 
+const usage = Object.entries({ "gen_ai.usage.input_tokens": 1_000, "gen_ai.usage.output_tokens": 100 }).map(
+  ([key, intValue]) => ({ key, value: { intValue } })
+)
+
 const spanOf = (trace: string, key: string, at: number, isRoot: boolean) => ({
   traceId: trace,
   spanId: isRoot ? ROOT_SPAN : "2".repeat(16),
@@ -102,7 +124,12 @@ const spanOf = (trace: string, key: string, at: number, isRoot: boolean) => ({
     "gen_ai.agent.name": "coordinator",
     "gen_ai.operation.name": isRoot ? "invoke_agent" : "chat",
     ...(!isRoot && { "gen_ai.request.model": "vendor1-4o" })
-  }).map(([name, stringValue]) => ({ key: name, value: { stringValue } })),
+  })
+    .map(([name, stringValue]): { readonly key: string; readonly value: object } => ({
+      key: name,
+      value: { stringValue }
+    }))
+    .concat(isRoot ? [] : usage),
   status: {}
 })
 

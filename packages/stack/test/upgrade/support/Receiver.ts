@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
+import { text } from "node:stream/consumers"
 import * as Effect from "effect/Effect"
 
 export interface Received {
@@ -14,8 +15,7 @@ export interface Received {
 export const receiver = Effect.gen(function* () {
   const received: Array<Received> = []
   const server = createServer(async (request, response) => {
-    const parts = await Array.fromAsync(request)
-    const { runId } = JSON.parse(Buffer.concat(parts).toString("utf8"))
+    const { runId } = JSON.parse(await text(request))
     received.push({ path: request.url ?? "", delivery: String(request.headers["webhook-id"]), runId })
     response.end()
   })

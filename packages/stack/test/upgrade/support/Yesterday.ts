@@ -36,15 +36,22 @@ export const HOOKS = { delivered: "/delivered", waiting: "/waiting" } as const
 
 /** Fires for each run, and ends with it. */
 export const ALERT = {
-  ...{ id: "has-events", name: "RunHasEvents", per: "run", window: "run", measure: "events" },
+  id: "has-events",
+  name: "RunHasEvents",
+  enabled: true,
+  match: "",
+  zone: "UTC",
+  per: "run",
+  window: "run",
+  measure: "events",
   levels: [{ at: 1, severity: "warning", actions: [{ type: "tag", tag: "seen" }] }]
 } as const
 
-const DECISION = "macp.mode.decision.v1"
+export const DECISION = "macp.mode.decision.v1"
 const TASK = "macp.mode.task.v1"
 
 /** Message ids of the open session are the same before and after the upgrade: `m1`, `m2`, ... */
-const sessionOf = (sessionId: string, mode: typeof DECISION | typeof TASK, ttlMs: number) => {
+export const sessionOf = (sessionId: string, mode: typeof DECISION | typeof TASK, ttlMs: number) => {
   const start = { sender: LEAD, messageType: "SessionStart", payload: startPayload(ttlMs) }
   const said = plainScript(mode, new Dice(3)).steps.flatMap((step) => (step.kind === "say" ? [step] : []))
   return [start, ...said].map(({ sender, ...message }, index) => ({
@@ -57,7 +64,7 @@ const TTL_MS = 600_000
 const SHORT_TTL_MS = 1_500
 
 /** Plays messages of a session on the sandbox, from one index to before another. */
-const play = Effect.fnUntraced(function* (session: ReturnType<typeof sessionOf>, from: number, to?: number) {
+export const play = Effect.fnUntraced(function* (session: ReturnType<typeof sessionOf>, from: number, to?: number) {
   const sandbox = yield* Sandbox
   for (const { envelope, sender } of session.slice(from, to)) {
     const { ok } = yield* sandbox.submit({ ...envelope }, sender)

@@ -11,7 +11,7 @@ import * as Redacted from "effect/Redacted"
 import { inject } from "vitest"
 import { PATIENCE, postRun } from "../observer/support/PlayedSession.ts"
 import { command } from "../support/CommandLineReads.ts"
-import { receiver } from "./support/Receiver.ts"
+import { type Received, receiver } from "./support/Receiver.ts"
 import { type Process, spawn, startProcess, unpackReleases } from "./support/Rolling.ts"
 import { ALERT, awaitStatus, DECISION, play, sessionOf } from "./support/Yesterday.ts"
 
@@ -51,6 +51,58 @@ const observes = (process: Process) =>
     const { api } = yield* ControlPlaneClient
     yield* until(api.admin.processes(), ({ data }) => data.some((one) => one.isThis && one.observedRuns > 0))
   }).pipe(Effect.provideContext(process.client), Effect.timeout(PATIENCE), Effect.orDie)
+
+/**
+ * Each run has ended once, is numbered without a gap and fits its seal; the nth mark is the only one of its run; each
+ * run has one alert and one delivery.
+ */
+const assertWhole = Effect.fnUntraced(function* (
+  baseUrl: string,
+  marks: ReadonlyArray<string>,
+  deliveries: ReadonlyArray<Received>
+) {
+  const { api } = yield* ControlPlaneClient
+  for (const id of RUNS) {
+    yield* awaitStatus(id, "completed")
+    const events = yield* api.events.list({ params: { id }, query: { afterSeq: 0, limit: 1000 } })
+    const all = "data" in events ? events.data : events
+    assert.deepStrictEqual(
+      all.map(({ index }) => index),
+      all.map((_, at) => at + 1)
+    )
+    assert.lengthOf(
+      all.filter(({ type }) => type === "run.completed"),
+      1
+    )
+    // A receipt that comes after the seal is sealed a moment later.
+    yield* until(command(["runs", "verify", id, "--keys", baseUrl, "--url", baseUrl]), isDone).pipe(
+      Effect.timeout(PATIENCE)
+    )
+  }
+  for (const [index, id] of marks.entries()) {
+    const { data } = yield* api.marks.list({ params: { id }, query: { limit: 10, offset: 0, history: false } })
+    assert.deepStrictEqual(
+      data.map(({ value }) => value),
+      [`v${index + 1}`]
+    )
+  }
+  const ledger = yield* command(["ledger", "verify", "--keys", baseUrl, "--url", baseUrl])
+  assert.deepStrictEqual([ledger.code, ledger.complaint], [0, ""])
+  // One alert and one delivery for each run.
+  const alerts = yield* until(
+    api.alerts.list({ query: { limit: 100, offset: 0 } }),
+    ({ data }) => data.length >= RUNS.length && data.every(({ status }) => status === "resolved")
+  )
+  assert.sameMembers(
+    alerts.data.map(({ runId }) => runId),
+    RUNS
+  )
+  yield* until(
+    Effect.sync(() => new Set(deliveries.map(({ runId }) => runId)).size),
+    (count) => count === RUNS.length
+  )
+  assert.lengthOf(new Set(deliveries.map(({ delivery }) => delivery)), RUNS.length)
+})
 
 it.live("processes of two releases share a database during an upgrade, also when either is killed", () =>
   Effect.gen(function* () {
@@ -130,49 +182,7 @@ it.live("processes of two releases share a database during an upgrade, also when
       yield* say(LENGTH - said)
       yield* awaitMessages(LENGTH)
 
-      yield* Effect.gen(function* () {
-        const { api } = yield* ControlPlaneClient
-        for (const id of RUNS) {
-          yield* awaitStatus(id, "completed")
-          const events = yield* api.events.list({ params: { id }, query: { afterSeq: 0, limit: 1000 } })
-          const all = "data" in events ? events.data : events
-          assert.deepStrictEqual(
-            all.map(({ index }) => index),
-            all.map((_, at) => at + 1)
-          )
-          assert.lengthOf(
-            all.filter(({ type }) => type === "run.completed"),
-            1
-          )
-          // A receipt that comes after the seal is sealed a moment later.
-          yield* until(command(["runs", "verify", id, "--keys", fifth.baseUrl, "--url", fifth.baseUrl]), isDone).pipe(
-            Effect.timeout(PATIENCE)
-          )
-        }
-        for (const [index, id] of marks.entries()) {
-          const { data } = yield* api.marks.list({ params: { id }, query: { limit: 10, offset: 0, history: false } })
-          assert.deepStrictEqual(
-            data.map(({ value }) => value),
-            [`v${index + 1}`]
-          )
-        }
-        const ledger = yield* command(["ledger", "verify", "--keys", fifth.baseUrl, "--url", fifth.baseUrl])
-        assert.deepStrictEqual([ledger.code, ledger.complaint], [0, ""])
-        // One alert and one delivery for each run.
-        const alerts = yield* until(
-          api.alerts.list({ query: { limit: 100, offset: 0 } }),
-          ({ data }) => data.length >= RUNS.length && data.every(({ status }) => status === "resolved")
-        )
-        assert.sameMembers(
-          alerts.data.map(({ runId }) => runId),
-          RUNS
-        )
-        yield* until(
-          Effect.sync(() => new Set(hooks.received.map(({ runId }) => runId)).size),
-          (count) => count === RUNS.length
-        )
-        assert.lengthOf(new Set(hooks.received.map(({ delivery }) => delivery)), RUNS.length)
-      }).pipe(by(fifth))
+      yield* assertWhole(fifth.baseUrl, marks, hooks.received).pipe(by(fifth))
       assert.isTrue(fourth.program.isAlive())
     }).pipe(Effect.provide(database))
   }).pipe(Effect.provide(Layer.mergeAll(Layer.fresh(sandbox), NodeHttpClient.layerNodeHttp)))

@@ -6,7 +6,7 @@ import { PATIENCE } from "../../observer/support/PlayedSession.ts"
 /** The answers of a service by path, as JSON. */
 export type Served = Readonly<Record<string, unknown>>
 
-/** Members that change while nothing happens: how far a loop is behind, and the next attempt at a receiver that is away. */
+/** Members that change while nothing happens: the lag of a loop, and attempts at a receiver that is away. */
 const MOVING: ReadonlySet<string> = new Set(["lagMs", "attempts", "lastAttemptAt", "nextAttemptAt", "errorMessage"])
 
 const get = (baseUrl: string, path: string) =>

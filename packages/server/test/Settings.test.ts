@@ -4,9 +4,11 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as TestConsole from "effect/testing/TestConsole"
-import { defaultsOf, readSetting, readSettings } from "../src/settings/ReadSettings.ts"
+import { validateSettings } from "../src/settings/CheckSettings.ts"
+import { formerSettings } from "../src/settings/FormerSettings.ts"
+import { defaultsOf, readSetting, readSettings, sentenceOf } from "../src/settings/ReadSettings.ts"
 import { PROGRAMS, row, settingsOf } from "../src/settings/Setting.ts"
-import { settingsOfProgram, settingsTable } from "../src/settings/SettingsTable.ts"
+import { settingNames, settingsOfProgram, settingsTable } from "../src/settings/SettingsTable.ts"
 import { printSettings, settingsHelp } from "../src/settings/SettingTexts.ts"
 import { flag, text, wholeNumber } from "../src/settings/SettingTypes.ts"
 import { configuredNames, unknownSettings } from "../src/settings/UnknownSettings.ts"
@@ -126,6 +128,37 @@ describe("names that are not settings", () => {
       assert.sameMembers([...(yield* configuredNames)], ["PROTO_A", "PROTO_A_B", "LIST_0", "LIST_1"])
     }).pipe(withEnv({ PROTO_A: "1", PROTO_A_B: "2", LIST_0: "3", LIST_1: "4" }))
   )
+})
+
+describe("settings of earlier releases", () => {
+  it.effect("are reported in one line each, with the name of today or the reason of the removal", () =>
+    Effect.gen(function* () {
+      const env = {
+        MACP_AUTH_SERVICE_URL: "http://auth:3200",
+        MACP_RUNTIME_ADDRESS: "a:1",
+        PROTO_RUNTIME_ADDRESS: "b:1"
+      }
+      const { faults, warnings } = yield* validateSettings("launcher").pipe(
+        withEnv({ ...env, STREAM_HUB_STRATEGY: "x" })
+      )
+      assert.deepStrictEqual(faults, [])
+      assert.deepStrictEqual(warnings.map(sentenceOf), ["MACP_AUTH_SERVICE_URL is renamed: use PROTO_AUTH_SERVICE_URL"])
+
+      const plane = yield* validateSettings("control-plane").pipe(
+        withEnv({ STREAM_HUB_STRATEGY: "redis", REDIS_URL: "" })
+      )
+      assert.deepStrictEqual(plane.warnings.map(sentenceOf), [
+        "STREAM_HUB_STRATEGY is removed, because the processes notify each other through PostgreSQL"
+      ])
+    })
+  )
+
+  it("have no row any more, and a name of today that has one", () => {
+    for (const former of PROGRAMS.flatMap(formerSettings)) {
+      if ("now" in former) assert.isTrue(settingNames.has(former.now), former.name)
+      else assert.isFalse(settingNames.has(former.name), former.name)
+    }
+  })
 })
 
 describe("the printed settings", () => {

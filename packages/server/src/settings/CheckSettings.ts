@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { formerProblems } from "./FormerSettings.ts"
 import { readText, type SettingProblem, SettingsRefused, sentenceOf } from "./ReadSettings.ts"
 import type { Program } from "./Setting.ts"
 import { settingsOfProgram } from "./SettingsTable.ts"
@@ -47,10 +48,11 @@ export const validateSettings = Effect.fnUntraced(function* <E = never, R = neve
   const texts = yield* readTexts(program)
   const rows = validateRows(program, texts)
   const together = yield* validate(texts)
+  const former = yield* formerProblems(program)
   const unknown = unknownSettings(yield* Effect.orDie(configuredNames))
   const report: SettingsReport = {
     faults: [...together.faults, ...rows.faults],
-    warnings: [...rows.warnings, ...together.warnings, ...unknown]
+    warnings: [...rows.warnings, ...together.warnings, ...former, ...unknown]
   }
   return report
 })

@@ -1,7 +1,6 @@
 import { MIN_HEARTBEAT_MS } from "@runplane/api"
 import { developmentRow, row, settingsOf } from "./Setting.ts"
 import {
-  address,
   archiveAddress,
   cellName,
   databaseAddress,
@@ -125,7 +124,6 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   CLUSTER_LEASE_MS: row(ms(3_000), 10_000, "How long a process that does not respond keeps its runs."),
   CLUSTER_LOOK_INTERVAL_MS: row(ms(50), 500, "How often a process reads which others are on the database."),
 
-  STREAM_RESUME_ENABLED: row(flag, true, "Has no effect: a broken stream is always resumed."),
   STREAM_IDLE_TIMEOUT_MS: row(
     ms(),
     120_000,
@@ -155,17 +153,6 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     ms(10),
     100,
     "Least time between two snapshots of an event stream; the last state is always sent."
-  ),
-  STREAM_HUB_STRATEGY: row(
-    oneOf(["memory", "redis"]),
-    "memory",
-    "Has no effect: the instances notify each other through PostgreSQL."
-  ),
-  REDIS_URL: row(
-    address("redis:", "rediss:"),
-    undefined,
-    "Has no effect: the instances notify each other through PostgreSQL.",
-    { secret: true }
   ),
   WATCH_RECONNECT_MS: row(
     ms(1),

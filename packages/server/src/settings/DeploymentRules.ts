@@ -76,16 +76,8 @@ export const validateDeployment = (texts: SettingTexts): SettingsReport => {
   if (servesOthers(texts) && value(ControlPlaneSettings.CONSOLE_ENABLED) && !texts.has("LAUNCHER_PUBLIC_URL")) {
     warnings.push({ variable: "LAUNCHER_PUBLIC_URL", problem: "is not set: the console has no launch pages" })
   }
-  if (value(ControlPlaneSettings.STREAM_HUB_STRATEGY) === "redis" || texts.has("REDIS_URL")) {
-    const problem = "changes nothing: the instances notify each other through PostgreSQL"
-    warnings.push({ variable: "STREAM_HUB_STRATEGY", problem })
-  }
   if (texts.has("RUNTIME_TLS_CA_FILE") && !value(RuntimeSettings.RUNTIME_TLS)) {
     warnings.push({ variable: "RUNTIME_TLS_CA_FILE", problem: "changes nothing without RUNTIME_TLS" })
-  }
-  if (!value(ControlPlaneSettings.STREAM_RESUME_ENABLED)) {
-    const problem = "changes nothing: a broken stream is always resumed"
-    warnings.push({ variable: "STREAM_RESUME_ENABLED", problem })
   }
   return { faults, warnings }
 }

@@ -2,8 +2,9 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import { formerSettings } from "./FormerSettings.ts"
 import { readText } from "./ReadSettings.ts"
-import type { Program, Setting } from "./Setting.ts"
+import { PROGRAMS, type Program, type Setting } from "./Setting.ts"
 import { settingsOfProgram, settingsTable } from "./SettingsTable.ts"
 
 const WIDTH = 120
@@ -84,8 +85,15 @@ export const settingsDocument = (): string =>
     "A relative path starts at the folder in which the program is started. The commands of a checkout (`npm start`,\n`npm run ...`) start in its root, those of the package (`npx runplane ...`) in the current folder.",
     ...settingsTable.map(({ settings, title }) =>
       [`## ${title}`, [...HEAD, ...settings.map(lineOf)].join("\n")].join("\n\n")
-    )
+    ),
+    "## Settings of earlier releases",
+    "A start reports each of these that is set, in one line. An older name in the tables above still works, unless the name\nof today is set too: the start reports it with that name.",
+    ["| Name | Removed, because |", "|---|---|", ...removedLines].join("\n")
   ].join("\n\n")}\n`
+
+const removedLines = PROGRAMS.flatMap(formerSettings).flatMap((former) =>
+  "because" in former ? [`| \`${former.name}\` | ${former.because} |`] : []
+)
 
 const HEAD = ["| Name | Value | Default | Meaning | Since |", "|---|---|---|---|---|"]
 

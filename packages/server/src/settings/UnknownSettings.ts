@@ -1,6 +1,7 @@
 import { nearestName } from "@runplane/domain"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import { removedNames } from "./FormerSettings.ts"
 import type { SettingProblem } from "./ReadSettings.ts"
 import { settingNames } from "./SettingsTable.ts"
 
@@ -32,7 +33,7 @@ const SHORTEST_FOR_SLIPS = 8
 /** Names that no program reads and that have one of our prefixes or are nearly one of ours, each with the nearest. */
 export const unknownSettings = (names: Iterable<string>): ReadonlyArray<SettingProblem> =>
   Array.from(names).flatMap((variable) => {
-    if (settingNames.has(variable) || foreignNames.has(variable)) return []
+    if (settingNames.has(variable) || removedNames.has(variable) || foreignNames.has(variable)) return []
     const isOurs = PREFIXES.some((prefix) => variable.startsWith(prefix))
     const slips = isOurs ? Number.POSITIVE_INFINITY : slipsOf(variable)
     const nearest = slips === 0 ? undefined : nearestName(variable, settingNames)

@@ -150,6 +150,12 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     "needs a PostgreSQL of the machine; scripts/rehearse-deploy.mjs",
   "docs/guides/operating.md: runplane backup runplane.backup":
     "needs a second database; scripts/rehearse-deploy.mjs, and packages/stack/test/support/LocalCommands.ts",
+  "docs/guides/upgrade.md: runplane backup before-upgrade.backup": "scripts/rehearse-deploy.mjs backs up a database",
+  "docs/guides/upgrade.md: git pull --ff-only && npm start": "needs two releases of the repository",
+  "docs/guides/upgrade.md: docker build -f docker/Dockerfile -t runplane .": "needs a daemon of Docker",
+  "docs/guides/upgrade.md: runplane migrate": "scripts/rehearse-deploy.mjs migrates, and restarts processes in turn",
+  "docs/guides/upgrade.md: helm upgrade runplane docker/helm/runplane --reuse-values": "needs a cluster of Kubernetes",
+  "docs/guides/upgrade.md: createdb --owner runplane runplane_before": "scripts/rehearse-deploy.mjs restores a backup",
   "docker/README.md: Dockerfile               one image; its commands are control-plane, launcher, sandbox and all-in-one":
     "a picture of folders",
   "scripts/build/readme/contracts.md: openapi/control-plane.json     the run control plane": "a picture of folders"

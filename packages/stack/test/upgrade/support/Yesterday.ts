@@ -31,11 +31,27 @@ export const sealKeyFile = Effect.map(temporaryFolder, (folder) => {
   return file
 })
 
-const DECISION = "macp.mode.decision.v1"
+/** Paths of the two subscriptions: one whose deliveries succeed, and one whose receiver is away until the upgrade. */
+export const HOOKS = { delivered: "/delivered", waiting: "/waiting" } as const
+
+/** Fires for each run, and ends with it. */
+export const ALERT = {
+  id: "has-events",
+  name: "RunHasEvents",
+  enabled: true,
+  match: "",
+  zone: "UTC",
+  per: "run",
+  window: "run",
+  measure: "events",
+  levels: [{ at: 1, severity: "warning", actions: [{ type: "tag", tag: "seen" }] }]
+} as const
+
+export const DECISION = "macp.mode.decision.v1"
 const TASK = "macp.mode.task.v1"
 
 /** Message ids of the open session are the same before and after the upgrade: `m1`, `m2`, ... */
-const sessionOf = (sessionId: string, mode: typeof DECISION | typeof TASK, ttlMs: number) => {
+export const sessionOf = (sessionId: string, mode: typeof DECISION | typeof TASK, ttlMs: number) => {
   const start = { sender: LEAD, messageType: "SessionStart", payload: startPayload(ttlMs) }
   const said = plainScript(mode, new Dice(3)).steps.flatMap((step) => (step.kind === "say" ? [step] : []))
   return [start, ...said].map(({ sender, ...message }, index) => ({
@@ -48,7 +64,7 @@ const TTL_MS = 600_000
 const SHORT_TTL_MS = 1_500
 
 /** Plays messages of a session on the sandbox, from one index to before another. */
-const play = Effect.fnUntraced(function* (session: ReturnType<typeof sessionOf>, from: number, to?: number) {
+export const play = Effect.fnUntraced(function* (session: ReturnType<typeof sessionOf>, from: number, to?: number) {
   const sandbox = yield* Sandbox
   for (const { envelope, sender } of session.slice(from, to)) {
     const { ok } = yield* sandbox.submit({ ...envelope }, sender)
@@ -64,6 +80,15 @@ const BEFORE = 2
 export const playUntilUpgrade = play(open, 0, BEFORE)
 /** The rest of it, until it is decided. */
 export const playAfterUpgrade = play(open, BEFORE)
+
+/** Waits until the archive has all that is in the database. */
+export const archiveIsWritten = Effect.gen(function* () {
+  const { api } = yield* ControlPlaneClient
+  return yield* until(
+    Effect.map(api.admin.archive(), ({ archive }) => archive),
+    (archive) => archive !== null && archive.lagEvents === 0 && archive.waitingChanges === 0
+  )
+}).pipe(Effect.timeout(PATIENCE), Effect.orDie)
 
 /** Posts and plays sessions: decided, worked, expired, and one that stays open. */
 export const playSessions = Effect.gen(function* () {
@@ -89,6 +114,10 @@ export const TRACES = {
 
 const ROOT_SPAN = "1".repeat(16)
 
+const usage = Object.entries({ "gen_ai.usage.input_tokens": 1_000, "gen_ai.usage.output_tokens": 100 }).map(
+  ([key, intValue]) => ({ key, value: { intValue } })
+)
+
 const spanOf = (trace: string, key: string, at: number, isRoot: boolean) => ({
   traceId: trace,
   spanId: isRoot ? ROOT_SPAN : "2".repeat(16),
@@ -102,7 +131,12 @@ const spanOf = (trace: string, key: string, at: number, isRoot: boolean) => ({
     "gen_ai.agent.name": "coordinator",
     "gen_ai.operation.name": isRoot ? "invoke_agent" : "chat",
     ...(!isRoot && { "gen_ai.request.model": "vendor1-4o" })
-  }).map(([name, stringValue]) => ({ key: name, value: { stringValue } })),
+  })
+    .map(([name, stringValue]): { readonly key: string; readonly value: object } => ({
+      key: name,
+      value: { stringValue }
+    }))
+    .concat(isRoot ? [] : usage),
   status: {}
 })
 

@@ -2,6 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import { MIGRATION_LOCK } from "../AdvisoryLocks.ts"
 import { describeSqlError } from "../SqlFailures.ts"
+import { LONE_MIGRATIONS, liveProcesses } from "./LoneMigrations.ts"
 import { firstObjects, type MigrationFile, migrationFiles, type Statement, statementsOf } from "./MigrationFiles.ts"
 import { missingObjects, relationsOf, schemaObjects } from "./SchemaObjects.ts"
 import {
@@ -11,6 +12,7 @@ import {
   noSchema,
   notWritable,
   olderSchema,
+  processesAlive,
   refusalOf,
   unrecordedSchema
 } from "./SchemaState.ts"
@@ -183,6 +185,20 @@ export const createSchema = Effect.fnUntraced(function* (wanted: ReadonlyArray<A
   )
 })
 
+/** Refuses migrations that the live processes of an earlier release cannot work on. An empty database has none. */
+const refuseBesideOthers = Effect.fnUntraced(function* (
+  pending: ReadonlyArray<MigrationFile>,
+  applied: ReadonlyArray<Applied>
+) {
+  if (applied.length === 0) return
+  for (const { file, id } of pending) {
+    const because = LONE_MIGRATIONS.get(id)
+    if (because === undefined) continue
+    const processes = yield* liveProcesses
+    return processes === 0 ? undefined : yield* processesAlive(file, because, processes)
+  }
+})
+
 /**
  * Refuses a schema that is not of this program's migrations (docs/reference/admin.md#migrations). Applies the numbered
  * files of `migrations/` that the database does not have yet, in order and in one transaction. Returns them.
@@ -198,6 +214,7 @@ export const migrate = Effect.fn("Migrations.migrate")(function* () {
       yield* adopt(files, applied)
       const pending = files.filter(({ id }) => applied.every((row) => row.id < id))
       if (pending.length === 0) return []
+      yield* refuseBesideOthers(pending, applied)
       yield* checkGrant
       yield* prepareTable
       for (const file of pending) {

@@ -94,6 +94,14 @@ export const olderSchema = (files: ReadonlyArray<MigrationFile>, applied: Readon
       })
 }
 
+/** Processes of an earlier release are alive, which cannot work on the schema of a pending migration. */
+export const processesAlive = (file: string, because: string, count: number) =>
+  new SchemaRefused({
+    reason:
+      `migration ${file} needs all processes of earlier releases to have ended, because ${because}: ` +
+      `${count === 1 ? "1 process is" : `${count} processes are`} alive, so end ${count === 1 ? "it" : "them"}, and start again`
+  })
+
 /** How many names a line has. */
 const NAMES = 3
 

@@ -4,7 +4,9 @@ import { createDatabase } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { PRESENCE_LOCKS } from "../../../../src/platform/postgres/AdvisoryLocks.ts"
 import { DatabaseUnavailable, layerDatabase, migrateDatabase } from "../../../../src/platform/postgres/Database.ts"
+import { LONE_MIGRATIONS } from "../../../../src/platform/postgres/schema/LoneMigrations.ts"
 import { firstObjects, migrationFiles, statementsOf } from "../../../../src/platform/postgres/schema/MigrationFiles.ts"
 import { schemaObjects } from "../../../../src/platform/postgres/schema/SchemaObjects.ts"
 import { MigrationFailed, SchemaRefused } from "../../../../src/platform/postgres/schema/SchemaState.ts"
@@ -162,6 +164,40 @@ describe("a database without hashes", () => {
       )
     })
   )
+})
+
+describe("a migration that processes of earlier releases cannot work on", () => {
+  it.live("waits until they have ended, and names their number", () =>
+    Effect.gen(function* () {
+      const url = yield* databaseOfFirst()
+      const before = yield* objectsOf(url)
+      const line = (processes: string) =>
+        "migration 0016_ports_of_features.sql needs all processes of earlier releases to have ended, because their " +
+        `changes of marks, claims and deletions would reach neither the alerts nor the archive: ${processes}, and start again`
+      const lock = (processNumber: number) =>
+        Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT pg_advisory_lock(${PRESENCE_LOCKS}, ${processNumber})`)
+      yield* on(
+        url,
+        Effect.gen(function* () {
+          yield* lock(1)
+          assert.strictEqual((yield* Effect.flip(start(url, true))).message, line("1 process is alive, so end it"))
+          yield* lock(2)
+          const refused = yield* Effect.flip(bringUpToDate(url))
+          assert.instanceOf(refused, SchemaRefused)
+          assert.strictEqual(refused.message, line("2 processes are alive, so end them"))
+          assert.deepStrictEqual(yield* objectsOf(url), before)
+        })
+      )
+      // Their connections are closed, so their locks are gone.
+      assert.isAbove((yield* bringUpToDate(url)).length, 0)
+    })
+  )
+
+  it("is a migration that exists", () =>
+    Effect.gen(function* () {
+      const ids = (yield* migrationFiles).map(({ id }) => id)
+      assert.includeMembers(ids, [...LONE_MIGRATIONS.keys()])
+    }).pipe(Effect.runPromise))
 })
 
 describe("a database with tables of Runplane and no migration that made them", () => {

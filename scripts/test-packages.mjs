@@ -23,6 +23,7 @@ import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import { gzipSync } from "node:zlib"
 import { testEngines } from "./packages/engines.mjs"
+import { everyCall } from "./packages/everyCall.mjs"
 import { testPacksOfAnAuthor } from "./packages/packs.mjs"
 import { testImagePrograms } from "./packages/programs.mjs"
 import { testNodeReceiver, testPython } from "./packages/receivers.mjs"
@@ -98,7 +99,7 @@ const oldNode = () => {
   return join(elsewhere, "node_modules", name, "bin/node")
 }
 
-const compile = (cwd, moduleResolution) => {
+const compile = (cwd, moduleResolution, { file = "index.ts", flags = [] } = {}) => {
   const module = moduleResolution === "bundler" ? "esnext" : "nodenext"
   const args = [
     "--noEmit",
@@ -111,7 +112,7 @@ const compile = (cwd, moduleResolution) => {
     moduleResolution
   ]
   const lib = ["--lib", "es2022,dom,dom.iterable,dom.asynciterable", "--types", ""]
-  const { stdout } = run(tool(".bin/tsc"), [...args, ...lib, "index.ts"], { cwd, env: modern })
+  const { stdout } = run(tool(".bin/tsc"), [...args, ...flags, ...lib, file], { cwd, env: modern })
   if (stdout.trim() !== "") throw new Error(stdout)
 }
 
@@ -174,6 +175,12 @@ try {
   writeFileSync(join(caller, "index.ts"), lines)
   for (const mode of ["nodenext", "bundler"]) compile(caller, mode)
   say("ten lines on @runplane/client compile in nodenext and bundler mode without a message")
+  const every = everyCall()
+  writeFileSync(join(caller, "every.ts"), every.text)
+  for (const exact of ["true", "false"]) {
+    compile(caller, "nodenext", { file: "every.ts", flags: ["--exactOptionalPropertyTypes", exact] })
+  }
+  say(`calls of all ${every.count} operations compile with what they require, and not without it`)
   // The document's addresses are those of a stack of one's own.
   const aimed = lines
     .replace("http://127.0.0.1:3001", addresses.RUNPLANE_URL)

@@ -14,7 +14,7 @@ export const tidied = (value: unknown): unknown => {
   const parts: Shape = Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [key, DATA.includes(key) ? inner : tidied(inner)])
   )
-  return closed(unwrapped(unbounded(opened(fieldwise(parts)))))
+  return closed(boolean(unwrapped(unbounded(opened(fieldwise(parts))))))
 }
 
 const closed = (part: Shape): Shape => {
@@ -27,6 +27,9 @@ const closed = (part: Shape): Shape => {
 /** Generators write the default of a whole object as code that does not compile. */
 const fieldwise = (schema: Shape): Shape =>
   schema["type"] === "object" && isRecord(schema["default"]) ? without(schema, "default") : schema
+
+/** The description of such a flag says that it is always true. Generators for Java do not compile a choice of it. */
+const boolean = (schema: Shape): Shape => (schema["type"] === "boolean" ? without(schema, "enum") : schema)
 
 const opened = (schema: Shape): Shape => {
   const [other, ...more] = listAt(schema, "allOf")

@@ -22,8 +22,9 @@ export interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch
 }
 
+/** The members of a shape but its answer. A mapping over `keyof Shape` keeps which of them are optional. */
 type RequestOf<Shape extends OperationShape> = {
-  readonly [Key in "path" | "query" | "body" as Key extends keyof Shape ? Key : never]: Shape[Key]
+  readonly [Key in keyof Shape as Exclude<Key, "answer">]: Shape[Key]
 } & { readonly signal?: AbortSignal }
 
 /** The service refused, or failed: its status, its code, and its words. */

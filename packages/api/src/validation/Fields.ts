@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { parseIsoDate } from "./IsoDate.ts"
+import { DATE_OR_DATE_TIME, parseIsoDate } from "./IsoDate.ts"
 import { sentAs } from "./RequestSchema.ts"
 
 /** A field that has this value when it is absent. */
@@ -39,21 +39,19 @@ export const uuid = (description: string, example?: string) =>
     typeof value === "string" && isUuid(value) ? value.toLowerCase() : undefined
   )
 
-const dateOrDateTime = {
-  anyOf: [
-    { type: "string", format: "date-time" },
-    { type: "string", format: "date" }
-  ]
-} as const
+/**
+ * Documents show a text of this form, whatever else is accepted. One form is a plain text for generators of clients,
+ * and a choice is a class without its name.
+ */
+export const shownAs = (form: RegExp, words: ReturnType<typeof about>) =>
+  Schema.Any.check(
+    Schema.makeFilter(() => true, { toJsonSchema: () => ({ type: "string", pattern: form.source }), ...words })
+  )
 
 /** An ISO 8601 date or date-time; decodes to the ISO text of that instant in UTC with milliseconds. */
 export const isoDate = (description: string, example: string) =>
-  readAs(
-    "a valid ISO 8601 date string",
-    Schema.Any.check(
-      Schema.makeFilter(() => true, { toJsonSchema: () => dateOrDateTime, ...about(description, example) })
-    ),
-    (value) => (typeof value === "string" ? parseIsoDate(value) : undefined)
+  readAs("a valid ISO 8601 date string", shownAs(DATE_OR_DATE_TIME, about(description, example)), (value) =>
+    typeof value === "string" ? parseIsoDate(value) : undefined
   )
 
 /** Texts separated by commas, trimmed, empty ones left out; a repeated key adds to the list. */

@@ -1,5 +1,11 @@
-const DATE_OR_DATE_TIME =
-  /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
+const HOUR = "[01][0-9]|2[0-3]"
+const MINUTE = "[0-5][0-9]"
+const DATE = "([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+const TIME = `(${HOUR}):(${MINUTE})(?::(${MINUTE})(?:[.,]([0-9]{1,9}))?)?`
+const OFFSET = `[Zz]|[+-](?:${HOUR})(?::?${MINUTE})?`
+
+/** A date or a date-time, but for the days that a month lacks. Documents show it, so it has no flags. */
+export const DATE_OR_DATE_TIME = new RegExp(`^${DATE}(?:[Tt]${TIME}(${OFFSET})?)?$`)
 
 const FIRST_YEAR = 1
 const LAST_YEAR = 9999
@@ -17,18 +23,13 @@ export const parseIsoDate = (text: string): string | undefined => {
   const local = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}.${milliseconds}Z`)
   // A day that a month lacks is moved into the next month by the parser.
   if (Number.isNaN(local.getTime()) || local.getUTCDate() !== Number(day)) return undefined
-  const minutesAhead = offsetMinutes(offset)
-  if (minutesAhead === undefined) return undefined
-  const instant = new Date(local.getTime() - minutesAhead * 60_000)
+  const instant = new Date(local.getTime() - offsetMinutes(offset) * 60_000)
   const instantYear = instant.getUTCFullYear()
   return instantYear >= FIRST_YEAR && instantYear <= LAST_YEAR ? instant.toISOString() : undefined
 }
 
-const offsetMinutes = (offset: string): number | undefined => {
+const offsetMinutes = (offset: string): number => {
   if (offset.toUpperCase() === "Z") return 0
   const digits = offset.slice(1).replace(":", "")
-  const hours = Number(digits.slice(0, 2))
-  const minutes = Number(digits.slice(2) || "0")
-  if (hours > 23 || minutes > 59) return undefined
-  return (offset.startsWith("-") ? -1 : 1) * (hours * 60 + minutes)
+  return (offset.startsWith("-") ? -1 : 1) * (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2) || "0"))
 }

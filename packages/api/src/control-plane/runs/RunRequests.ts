@@ -1,6 +1,6 @@
 import { about, Field, isOfForm, RunStatus } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { commaSeparated, integer, isoDate, withDefault } from "../../validation/Fields.ts"
+import { commaSeparated, integer, isoDate, shownAs, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
 import { searchText } from "../query/DescribedField.ts"
 import { runQueryFields } from "../query/QueryFields.ts"
@@ -30,12 +30,16 @@ export const DEFAULT_RUN_PAGE = 50
 export const runSortKeys = ["createdAt", "updatedAt", "duration", "cost", "tokens", "events"] as const
 export type RunSortKey = (typeof runSortKeys)[number]
 
+const MARK_SORT = "mark\\.[A-Za-z][A-Za-z0-9_-]{0,63}"
+
 /** What runs can be sorted by, also the latest current mark of a name: `mark.quality`. */
 export const RunSort = Schema.Union([
   ...runSortKeys.map((key) => Schema.Literal(key)),
-  Schema.TemplateLiteral(["mark.", Schema.String]).check(isOfForm(/^mark\.[A-Za-z][A-Za-z0-9_-]{0,63}$/))
+  Schema.TemplateLiteral(["mark.", Schema.String]).check(isOfForm(new RegExp(`^${MARK_SORT}$`)))
 ])
 export type RunSort = typeof RunSort.Type
+
+const SORT_FORM = new RegExp(`^(?:${[...runSortKeys, MARK_SORT].join("|")})$`)
 
 /** A cursor of a list, as its page before gave it (docs/reference/runs.md#cursors). */
 export const cursorText = Field.text(
@@ -74,7 +78,10 @@ const listFields = {
   ),
   offset: withDefault(integer({ min: 0 }).annotate(about("Matches to leave out before the page", 0)), 0),
   sortBy: withDefault(
-    RunSort.annotate(about("What runs are sorted by; `mark.quality` is the latest mark of that name", "createdAt")),
+    shownAs(
+      SORT_FORM,
+      about("What runs are sorted by; `mark.quality` is the latest mark of that name", "createdAt")
+    ).pipe(Schema.annotate({ default: "createdAt" }), Schema.decodeTo(RunSort)),
     "createdAt"
   ),
   sortOrder: withDefault(

@@ -132,9 +132,10 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/reference/deploy.md: POST /tokens": "the request to an auth service",
   'docs/reference/deploy.md: {"token": "...", "expires_in_seconds": 3600}': "the answer of an auth service",
   "docs/reference/deploy.md: upstream control-planes {": "needs nginx and a certificate; tested by hand",
-  "README.md: Runplane is running": "the output of npm start",
+  "README.md: Example run of incident/region-failover@1.0.0": "the output of npm start",
   "README.md: you        Why did the last run decide as it did?":
     "a conversation; the answers are those of the example run",
+  "README.md: scenario + inputs --> launch service :3000 -- starts --> agents": "a picture of the parts",
   "README.md: from macp_sdk import AuthConfig, DecisionSession, MacpClient": "needs the SDK of PyPI; tested by hand",
   'docs/reference/ingest.md: with trace.get_tracer("app").start_as_current_span("answer-ticket"):':
     "needs the SDK of PyPI; tested by hand",

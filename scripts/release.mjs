@@ -2,9 +2,10 @@
 //
 //   npm run release -- VERSION [--dry-run]
 //
-// It sets the version, builds the packages, tests the packed files in empty folders, on other Nodes, Bun and Deno, and
-// puts them into release/VERSION with their bills of materials and checksums. Then it commits and tags. Nothing is
-// published. --dry-run puts everything back at the end, and keeps release/VERSION.
+// It sets the version, freezes the migrations, keeps data and program as fixtures of the upgrade, builds the packages,
+// tests the packed files in empty folders, on other Nodes, Bun and Deno, and puts them into release/VERSION with their
+// bills of materials and checksums. Then it commits and tags. Nothing is published. --dry-run puts everything back at
+// the end, and keeps release/VERSION.
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -80,6 +81,17 @@ const setVersion = () => {
   npm("generate")
 }
 
+/** No later program may change the migrations of a release. */
+const freezeMigrations = () => {
+  const names = readdirSync(join(root, "migrations")).sort()
+  const hashOf = (name) =>
+    createHash("sha256")
+      .update(readFileSync(join(root, "migrations", name), "utf8").replaceAll("\r\n", "\n"))
+      .digest("hex")
+  const frozen = Object.fromEntries(names.map((name) => [name, hashOf(name)]))
+  writeFileSync(join(root, "packages/checks/src/migrations/frozen.json"), `${JSON.stringify(frozen, null, 2)}\n`)
+}
+
 /** The bills of the packed files beside them, and the sums of all. */
 const describeFiles = () => {
   const packed = readdirSync(folder).filter((name) => name.endsWith(".tgz"))
@@ -108,6 +120,9 @@ const restore = () => {
 
 try {
   setVersion()
+  freezeMigrations()
+  // The data and the program that later releases are tested with.
+  run(process.execPath, ["scripts/upgrade-fixture.mjs", "--version", version])
   npm("check")
   npm("test:packages", "--", "--release", folder)
   const packed = describeFiles()

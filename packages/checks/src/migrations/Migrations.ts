@@ -6,13 +6,13 @@ import { ROOT } from "../Repository.ts"
 const folder = join(ROOT, "migrations")
 
 /**
- * SHA-256 of the files that databases of users were made with. A database stores the hash of each file that it was
- * migrated with, and no program starts on a database of another one. A release adds its files.
+ * SHA-256 of the files that databases of users were made with, of their text with line feeds. A database stores the hash
+ * of each file that it was migrated with, and no program starts on a database of another one. `npm run release` adds the
+ * files of its release.
  */
-const FROZEN: Readonly<Record<string, string>> = {
-  "0001_schema.sql": "3cd5a723294d3d885e4d6c6361fc89c35d482f3a61ee7a0c10db35e14f889563",
-  "0001_schema.objects.txt": "aefcb49d2a89777479ca9913535f8259e87d816017b529d9e1e9ced4da3b0f5a"
-}
+const FROZEN: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, "frozen.json"), "utf8")
+)
 
 /** Of the text with line feeds, as a start compares it. */
 const hashOf = (file: string) =>

@@ -5,7 +5,7 @@ import { createRequire } from "node:module"
 import { dirname, join, resolve, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
-import { componentIn, distinct, licenceTexts } from "./bill.mjs"
+import { componentIn, distinct, licenceTexts } from "./components.mjs"
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const json = (path) => JSON.parse(readFileSync(path, "utf8"))

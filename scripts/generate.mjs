@@ -29,6 +29,11 @@ const generators = [
     output: "docs/reference/settings.md",
     write: (target) => run("node", ["scripts/settings.ts", target], join(root, "packages/server"))
   },
+  {
+    name: "client in Python",
+    output: "packages/python/src/runplane/gen",
+    write: (target) => run("node", ["scripts/client.mjs", target], join(root, "packages/python"))
+  },
   folderLists()
 ]
 

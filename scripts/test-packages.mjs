@@ -224,7 +224,8 @@ export const state = emptyRunState
   const env = { ...modern, ...addresses }
   await testNodeReceiver({ bin, env, folder: project("receiver"), port: await freePort(), plain })
   await testPacksOfAnAuthor({ archive: runplane, env: modern, folder: join(folder, "author") })
-  await testPython({ addresses, bin, env, folder: project("python"), port: await freePort(), plain })
+  const source = join(dist, "python")
+  await testPython({ addresses, bin, env, folder: project("python"), port: await freePort(), plain, source })
   await testImagePrograms(join(folder, "image"), modern)
 } catch (error) {
   explain(error)

@@ -188,11 +188,16 @@ const buildContracts = () => {
   const folder = join(dist, "contracts")
   cpSync(join(root, "packages/api/openapi"), join(folder, "openapi"), { recursive: true })
   copyProto(join(folder, "proto"))
+  copyFileSync(join(root, "docs/reference/bootstrap.schema.json"), join(folder, "bootstrap.schema.json"))
   manifest(folder, {
     name: "@runplane/contracts",
     description: "The OpenAPI documents and protobuf files of Runplane",
-    files: ["openapi", "proto"],
-    exports: { "./openapi/*.json": "./openapi/*.json", "./proto/*": "./proto/*" }
+    files: ["openapi", "proto", "bootstrap.schema.json"],
+    exports: {
+      "./openapi/*.json": "./openapi/*.json",
+      "./proto/*": "./proto/*",
+      "./bootstrap.schema.json": "./bootstrap.schema.json"
+    }
   })
   readme(folder, "contracts")
 }

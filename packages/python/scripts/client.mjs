@@ -17,7 +17,7 @@ const snake = (name) => {
   return KEYWORDS.has(text) ? `${text}_` : text
 }
 
-/** What comes back: JSON, events of a stream, lines of JSON, or a text. */
+/** The answer of an operation: JSON, events of a stream, lines of JSON, or a text. */
 const answerOf = (operation, name, types) => {
   const contents = Object.entries(operation.responses)
     .filter(([status]) => status.startsWith("2"))

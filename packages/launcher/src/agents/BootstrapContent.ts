@@ -33,7 +33,8 @@ const cancelCallback = Schema.Struct({
 }).annotate({ description: "Where the agent listens for a request to cancel" })
 
 /**
- * What a launched agent finds in its bootstrap file. `npm run generate` makes docs/reference/bootstrap.schema.json of it.
+ * What a launched agent finds in its bootstrap file. `npm run generate` makes docs/reference/bootstrap.schema.json of
+ * it.
  */
 export const BootstrapContent = Schema.Struct({
   participant_id: text("Who the agent is in the session"),

@@ -194,19 +194,25 @@ const buildClient = async () => {
   readme(folder, "client")
 }
 
+/** The protobuf files that programs in other languages compile. */
+const copyProto = (folder) =>
+  cpSync(join(root, "proto"), folder, { recursive: true, filter: (path) => !/\.md$|buf\./.test(path) })
+
 /** The contracts for other languages: OpenAPI documents and protobuf files. */
 const buildContracts = async () => {
   const folder = join(dist, "contracts")
   cpSync(join(root, "packages/api/openapi"), join(folder, "openapi"), { recursive: true })
-  cpSync(join(root, "proto"), join(folder, "proto"), {
-    recursive: true,
-    filter: (path) => !/\.md$|buf\./.test(path)
-  })
+  copyProto(join(folder, "proto"))
+  copyFileSync(join(root, "docs/reference/bootstrap.schema.json"), join(folder, "bootstrap.schema.json"))
   await manifest(folder, {
     name: "@runplane/contracts",
     description: "The OpenAPI documents and protobuf files of Runplane",
-    files: ["openapi", "proto"],
-    exports: { "./openapi/*.json": "./openapi/*.json", "./proto/*": "./proto/*" }
+    files: ["openapi", "proto", "bootstrap.schema.json"],
+    exports: {
+      "./openapi/*.json": "./openapi/*.json",
+      "./proto/*": "./proto/*",
+      "./bootstrap.schema.json": "./bootstrap.schema.json"
+    }
   })
   readme(folder, "contracts")
 }
@@ -215,11 +221,12 @@ const buildContracts = async () => {
 const buildRunplane = async () => {
   const folder = join(dist, "runplane")
   const bundled = await writePrograms(folder)
+  copyProto(join(folder, "proto"))
   const fields = {
     name: "runplane",
     description: "Run control plane and scenario launch service for multi-agent sessions, with their command line",
     bin: { runplane: "bin/runplane.js" },
-    files: ["bin", "lib", "packages", "packs", "migrations"],
+    files: ["bin", "lib", "packages", "packs", "migrations", "proto"],
     engines: { node: NODE },
     exports: {},
     dependencies: pinned([EMBEDDED])
@@ -228,7 +235,25 @@ const buildRunplane = async () => {
   readme(folder, "runplane")
 }
 
+/** The sources of the package for Python, which pip builds: they have the version of all packages. */
+const buildPython = () => {
+  const folder = join(dist, "python")
+  for (const name of ["src", "README.md"]) {
+    cpSync(join(root, "packages/python", name), join(folder, name), {
+      recursive: true,
+      filter: (path) => !/__pycache__/.test(path)
+    })
+  }
+  const project = readFileSync(join(root, "packages/python/pyproject.toml"), "utf8")
+  const unversioned = 'version = "0.0.0"'
+  if (!project.includes(unversioned)) throw new Error(`packages/python/pyproject.toml has no ${unversioned}`)
+  write(join(folder, "pyproject.toml"), project.replace(unversioned, `version = "${version}"`))
+  copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"))
+  copyProto(join(folder, "src/runplane/proto"))
+}
+
 await buildDomain()
+buildPython()
 await buildClient()
 await buildContracts()
 await buildRunplane()

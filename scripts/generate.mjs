@@ -29,6 +29,16 @@ const generators = [
     output: "docs/reference/settings.md",
     write: (target) => run("node", ["scripts/settings.ts", target], join(root, "packages/server"))
   },
+  {
+    name: "schema of the bootstrap file",
+    output: "docs/reference/bootstrap.schema.json",
+    write: (target) => run("node", ["scripts/bootstrapSchema.ts", target], join(root, "packages/launcher"))
+  },
+  {
+    name: "client in Python",
+    output: "packages/python/src/runplane/gen",
+    write: (target) => run("node", ["scripts/client.mjs", target], join(root, "packages/python"))
+  },
   folderLists()
 ]
 

@@ -19,6 +19,7 @@ export const TASKS = {
   "test:faults": "vitest run --config vitest.workspace.ts --project faults --project faults-alone",
   "test:runtime": "node scripts/test-runtime.mjs",
   "test:openapi": "node scripts/test-openapi.mjs",
+  "test:clients": "node scripts/test-clients.mjs",
   "test:console": "node scripts/test-console.mjs",
   "test:monitoring": "node scripts/test-monitoring.mjs",
   "test:deploy": "node scripts/rehearse-deploy.mjs",

@@ -240,7 +240,8 @@ export const state = emptyRunState
   if (release !== undefined) testEngines({ bin, caller, env: { ...plain, ...addresses }, project })
   await testNodeReceiver({ bin, env, folder: project("receiver"), port: await freePort(), plain })
   await testPacksOfAnAuthor({ archive: runplane, env: modern, folder: join(folder, "author") })
-  await testPython({ addresses, bin, env, folder: project("python"), port: await freePort(), plain })
+  const source = join(dist, "python")
+  await testPython({ addresses, bin, env, folder: project("python"), port: await freePort(), plain, source })
   await testImagePrograms(join(folder, "image"), modern)
   if (release !== undefined) {
     mkdirSync(resolve(release), { recursive: true })

@@ -22,7 +22,8 @@ export const trackedFiles = (): ReadonlyArray<string> => {
 }
 
 /** Generated code, and data that tests read. */
-export const isGenerated = (file: string): boolean => /\/(?:src|test)\/gen\/|\/openapi\/.*\.json$/.test(file)
+export const isGenerated = (file: string): boolean =>
+  /\/(?:src|test)\/(?:runplane\/)?gen\/|\/openapi\/.*\.json$/.test(file)
 
 /** Code of the packages and of the scripts that people write. */
 export const isOwnCode = (file: string): boolean =>

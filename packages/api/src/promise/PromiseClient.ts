@@ -160,7 +160,8 @@ const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.c
 /**
  * The events of a run to its end, each once and in order: a broken connection is made again after the last event
  * received. A message `reset` says that the service was restored from a backup and the events received so far are void:
- * all events since `afterSeq` come again. Ends with the event that ends the run; rejects when the service refuses.
+ * all events since `afterSeq` come again. Ends with the event that ends the run, or with the last event of a run whose
+ * end is not after `afterSeq`; rejects when the service refuses.
  */
 export async function* followRun(
   send: ReturnType<typeof makeCalls>["send"],
@@ -174,6 +175,7 @@ export async function* followRun(
     try {
       const query = { afterSeq: seq, snapshots: "first" }
       const response = await send("streamRun", { path: { id: runId }, query, ...stopping })
+      let lastSeq = Number.POSITIVE_INFINITY
       for await (const message of messagesOf(response)) {
         pause = FIRST_PAUSE_MS
         if (message.event === "reset") {
@@ -185,13 +187,14 @@ export async function* followRun(
           continue
         }
         if (message.event !== "canonical_event") {
-          // A run that had ended before the stream was opened keeps it open; its snapshot says so.
-          if (message.event === "snapshot" && isOver(message.data, seq)) return
+          // The stream of a run that had ended stays open; its snapshot says so.
+          if (message.event === "snapshot") lastSeq = lastSeqOf(message.data)
+          if (seq >= lastSeq) return
           continue
         }
         seq = Number(message.id)
         yield message
-        if (ENDS.has(typeOf(message.data))) return
+        if (ENDS.has(typeOf(message.data)) || seq >= lastSeq) return
       }
     } catch (error) {
       if (signal?.aborted === true) throw error
@@ -205,11 +208,10 @@ export async function* followRun(
 const typeOf = (event: unknown): string =>
   typeof event === "object" && event !== null && "type" in event ? String(event.type) : ""
 
-/** Whether a snapshot is of an ended run whose events have all been received. */
-const isOver = (state: unknown, seq: number): boolean => {
+/** The seq of the last event of a run that has ended, by its snapshot. */
+const lastSeqOf = (state: unknown): number => {
   const { run, timeline } = Object(state)
-  return (
-    ["completed", "failed", "cancelled"].includes(run?.status) &&
-    seq >= (timeline?.latestSeq ?? Number.POSITIVE_INFINITY)
-  )
+  return ["completed", "failed", "cancelled"].includes(run?.status)
+    ? (timeline?.latestSeq ?? Number.POSITIVE_INFINITY)
+    : Number.POSITIVE_INFINITY
 }

@@ -5,7 +5,7 @@ export const isCode = (file: string): boolean =>
   /\.(?:ts|tsx|mjs|js|sql|proto|yaml|yml|toml)$|^\.ci\//.test(file) && !isGenerated(file)
 export const isMarkdown = (file: string): boolean => file.endsWith(".md")
 const isGenerated = (file: string) =>
-  /\/(?:src|test)\/gen\/|^proto\/opentelemetry\/|\/openapi\/.*\.json$|^pnpm-lock\.yaml$/.test(file)
+  /\/(?:src|test)\/(?:runplane\/)?gen\/|^proto\/opentelemetry\/|\/openapi\/.*\.json$|^pnpm-lock\.yaml$/.test(file)
 
 const texts = new Map<string, ReadonlyArray<string>>()
 

@@ -6,9 +6,9 @@ import { ROOT } from "../Repository.ts"
 const folder = join(ROOT, "migrations")
 
 /**
- * SHA-256 of the files that databases of users were made with, of their text with line feeds. A database stores the hash
- * of each file that it was migrated with, and no program starts on a database of another one. `npm run release` adds the
- * files of its release.
+ * SHA-256 of the files that databases of users were made with, of their text with line feeds. A database stores the
+ * hash of each file that it was migrated with, and no program starts on a database of another one. `npm run release`
+ * adds the files of its release.
  */
 const FROZEN: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(import.meta.dirname, "frozen.json"), "utf8")

@@ -34,7 +34,7 @@ const EXEMPT = [
   /^LICENSE$/,
   /^pnpm-lock\.yaml$/,
   /^proto\//,
-  /\/(?:src|test)\/gen\//,
+  /\/(?:src|test)\/(?:runplane\/)?gen\//,
   /\/openapi\/.*\.json$/,
   /\/(?:fixtures|recordings)\//,
   /^packages\/checks\/src\/words\/Sentences\.ts$/,

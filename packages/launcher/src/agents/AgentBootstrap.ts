@@ -3,6 +3,7 @@ import { objectAt } from "@runplane/domain"
 import type * as Stream from "effect/Stream"
 import type { JsonObject } from "../common/Json.ts"
 import type { LauncherSettingsShape } from "../LauncherSettings.ts"
+import type { BootstrapContent } from "./BootstrapContent.ts"
 import type { CancelCallback } from "./CancelCallbacks.ts"
 
 /** One participant of one launch, ready to be started. */
@@ -21,7 +22,7 @@ export interface AgentAssignment {
 }
 
 /** Content of the bootstrap file with the identity of an agent. Absent values leave no key. */
-export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSettingsShape): JsonObject => {
+export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSettingsShape): BootstrapContent => {
   const { compiled, binding, token, framework, cancelCallback, joinHeader } = assignment
   const { session } = compiled.runDescriptor
   const { policyHints, sessionContext } = compiled.scenarioMeta
@@ -55,9 +56,12 @@ export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSetti
 }
 
 /** Seed and model that the case of a gate gives its agents (docs/reference/gate.md#seed). */
-const seedOf = (metadata: JsonObject | undefined): JsonObject => {
+const seedOf = (metadata: JsonObject | undefined) => {
   const { model, seed } = objectAt(metadata ?? {}, "gate") ?? {}
-  return { ...present("seed", seed), ...present("model", model) }
+  return {
+    ...present("seed", typeof seed === "string" || typeof seed === "number" ? seed : undefined),
+    ...present("model", typeof model === "string" ? model : undefined)
+  }
 }
 
 /**
@@ -92,7 +96,7 @@ export const environmentOf = (
   )
 }
 
-const initiatorBlock = ({ sessionStart, kickoff }: LaunchInitiator): JsonObject => ({
+const initiatorBlock = ({ sessionStart, kickoff }: LaunchInitiator): NonNullable<BootstrapContent["initiator"]> => ({
   session_start: {
     intent: sessionStart.intent,
     participants: sessionStart.participants,
@@ -115,5 +119,5 @@ const initiatorBlock = ({ sessionStart, kickoff }: LaunchInitiator): JsonObject 
       })
 })
 
-const present = <V>(key: string, value: V | undefined): { readonly [key: string]: V } =>
-  value === undefined ? {} : { [key]: value }
+const present = <K extends string, V>(key: K, value: V | undefined): { readonly [Key in K]?: V } =>
+  value === undefined ? {} : ({ [key]: value } as { readonly [Key in K]: V })

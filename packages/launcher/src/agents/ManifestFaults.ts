@@ -9,6 +9,8 @@ import { isHosted, parseManifest, readManifestText } from "./AgentManifest.ts"
 export interface StartedAgent {
   readonly agentRef: string
   readonly bootstrapMode: string
+  readonly bootstrapStrategy: string
+  readonly entrypoint: string
   readonly framework: string
 }
 
@@ -38,7 +40,8 @@ export const manifestFaults = Effect.fn("ManifestFaults.of")(function* (
   return faults.flat()
 })
 
-const faultsOf = Effect.fnUntraced(function* (settings: CommandSettings, { agentRef, framework }: StartedAgent) {
+const faultsOf = Effect.fnUntraced(function* (settings: CommandSettings, agent: StartedAgent) {
+  const { agentRef, bootstrapStrategy, entrypoint, framework } = agent
   const path = yield* Path.Path
   const fileOf = (folder: string) => path.join(folder, `${agentRef}.json`)
   if (!isHosted(framework)) {
@@ -58,7 +61,7 @@ const faultsOf = Effect.fnUntraced(function* (settings: CommandSettings, { agent
     const line = lineOfPath(written, at)
     faults.push({ level, file, message, ...(line !== undefined && { line }) })
   }
-  const { id } = manifest.success
+  const { entrypoint: started, id } = manifest.success
   if (id !== agentRef)
     say("warning", ["id"], `the id is "${id}", but the file, which counts, is "${agentRef}": make them the same`)
   const command = yield* Effect.result(agentCommand(manifest.success, settings))
@@ -66,6 +69,18 @@ const faultsOf = Effect.fnUntraced(function* (settings: CommandSettings, { agent
     const { at = ["entrypoint"], reason, remedy } = command.failure
     const what = reason.replace(/^spawn error: /, "")
     say("error", at, remedy === undefined ? what : `${what}: ${remedy}`)
+    return faults
+  }
+  const shown = (message: string) => {
+    faults.push({ level: "warning", file: fileOf("profiles"), message })
+  }
+  if (entrypoint !== started.value) {
+    shown(
+      `the entrypoint is "${entrypoint}", but the manifest, which counts, starts "${started.value}": make them the same`
+    )
+  }
+  if (bootstrapStrategy !== "external") {
+    shown(`the bootstrapStrategy is "${bootstrapStrategy}", but the manifest starts a program: write "external"`)
   }
   return faults
 })

@@ -147,6 +147,25 @@ describe("npm run packs", () => {
     ])
   })
 
+  it("warns of a profile that says another start than its manifest", async () => {
+    const file = at("_agents/profiles/panel-agent.json")
+    const before = readFileSync(file, "utf8")
+    const changed = { ...JSON.parse(before), entrypoint: "other.py", bootstrapStrategy: "container" }
+    writeFileSync(file, JSON.stringify(changed))
+    const { err, ok, out } = await packs("lint")
+    writeFileSync(file, before)
+    assert.isTrue(ok)
+    const said = `${out}\n${err}`
+    assert.include(
+      said,
+      `_agents/profiles/panel-agent.json: the entrypoint is "other.py", but the manifest, which counts, starts "packages/agents/src/examples/main.ts": make them the same`
+    )
+    assert.include(
+      said,
+      `_agents/profiles/panel-agent.json: the bootstrapStrategy is "container", but the manifest starts a program: write "external"`
+    )
+  })
+
   it("says with file, line and what to do which scripts, interpreters and folders are missing", async () => {
     const name = "panel-agent"
     const file = at(`_agents/manifests/${name}.json`)

@@ -60,7 +60,7 @@ export const faultsIn = (line: string, known: Known): ReadonlyArray<string> => {
   const command = line.replace(/\s#\s.*$/, "")
   const assigned = /^((?:[A-Z][A-Z0-9_]*=\S*\s*)+)/.exec(command)?.[1] ?? ""
   const settings = [...assigned.matchAll(/([A-Z][A-Z0-9_]*)=/g)].map(([, name = ""]) => name)
-  // The address of the sources is no service.
+  // The sources are at another address than the services.
   const served = command.replace(/^git clone \S+/, "")
   const paths = [...served.matchAll(/https?:\/\/[\w.-]+:?[\w]*(\/[^\s'"?]*)/g)].map(([, path = ""]) => path)
   const files = [...command.matchAll(/(?:\bnode |-f |\.bin\/node .*?)((?:packages|scripts|docker)\/\S+)/g)].map(

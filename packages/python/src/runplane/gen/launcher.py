@@ -1,0 +1,1088 @@
+# Generated from the OpenAPI document of Scenario launch service.
+from __future__ import annotations
+
+from typing import Any, Dict, Generator, List, Literal, Optional, Sequence, TypedDict, Union, cast
+
+from ..http import Service, StreamMessage
+
+
+class _AgentProcessRequired(TypedDict):
+    id: str
+    """Id of the process in this service: UUID."""
+    state: Literal["starting", "running", "stopping"]
+    """starting until it counts as attached."""
+    since: str
+    """When it was started: ISO 8601."""
+    sessionId: str
+    """The session of its launch."""
+    scenarioRef: str
+    """The scenario: pack/scenario@version."""
+    participantId: str
+    """The participant that it speaks for."""
+    agentRef: str
+    """The agent."""
+
+
+class AgentProcess(_AgentProcessRequired, total=False):
+    """A process of an agent."""
+
+    pid: int
+    """Its id at the operating system; absent until it is started."""
+    runId: str
+    """Its run; absent while the launch is not answered, and without a control plane."""
+
+
+class AgentProfile(TypedDict):
+    """An example agent."""
+
+    agentRef: str
+    """Id of the agent in the catalog."""
+    name: str
+    """Name for readers."""
+    role: str
+    """What it does in a session."""
+    framework: str
+    """What it is built on."""
+    description: str
+    """What it knows about."""
+    transportIdentity: str
+    """Its address."""
+    entrypoint: str
+    """The program that is started."""
+    bootstrapStrategy: str
+    """How it is started."""
+    bootstrapMode: Literal["attached", "mock", "deferred"]
+    """attached agents are started as processes; mock and deferred ones are not started here."""
+    tags: List[str]
+    """Tags of the agent."""
+
+
+class _AgentStartFailedRequired(TypedDict):
+    statusCode: Literal[502]
+    """The HTTP status."""
+    errorCode: Literal["AUTH_MINT_FAILED", "AGENT_ATTACH_FAILED"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class AgentStartFailed(_AgentStartFailedRequired, total=False):
+    """An error answered with 502."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
+class ApiKeyRejected(TypedDict):
+    """A request without a valid key."""
+
+    message: str
+    """What is wrong with the key."""
+    error: Literal["Unauthorized"]
+    """The reason phrase of the status."""
+    statusCode: Literal[401]
+    """The HTTP status."""
+
+
+class CatalogAgent(TypedDict):
+    """An example agent with the references of the scenarios it takes part in."""
+
+    agentRef: str
+    """Id of the agent in the catalog."""
+    name: str
+    """Name for readers."""
+    role: str
+    """What it does in a session."""
+    framework: str
+    """What it is built on."""
+    description: str
+    """What it knows about."""
+    transportIdentity: str
+    """Its address."""
+    entrypoint: str
+    """The program that is started."""
+    bootstrapStrategy: str
+    """How it is started."""
+    bootstrapMode: Literal["attached", "mock", "deferred"]
+    """attached agents are started as processes; mock and deferred ones are not started here."""
+    tags: List[str]
+    """Tags of the agent."""
+    scenarios: List[str]
+    """References of the scenarios that name the agent."""
+
+
+class _CatalogEntryNotFoundRequired(TypedDict):
+    statusCode: Literal[404]
+    """The HTTP status."""
+    errorCode: Literal["PACK_NOT_FOUND", "SCENARIO_NOT_FOUND", "VERSION_NOT_FOUND", "TEMPLATE_NOT_FOUND", "AGENT_NOT_FOUND", "PROCESS_NOT_FOUND"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class CatalogEntryNotFound(_CatalogEntryNotFoundRequired, total=False):
+    """An error answered with 404."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
+class CompileLaunchResultScenarioMeta(TypedDict, total=False):
+    """For the caller only: no part of the descriptor."""
+
+    policyHints: Dict[str, Any]
+    """What the pack says about its governance policy."""
+    sessionContext: Any
+    """What the session is about, in the scenario's terms."""
+    initiatorParticipantId: str
+    """Who opens the session."""
+
+
+class _CompileLaunchResultDisplayRequired(TypedDict):
+    title: str
+    """Title for readers."""
+    scenarioRef: str
+    """The scenario: pack/scenario@version."""
+
+
+class CompileLaunchResultDisplay(_CompileLaunchResultDisplayRequired, total=False):
+    """What a page shows of the launch."""
+
+    templateId: str
+    """The requested template."""
+    expectedDecisionKinds: List[str]
+    """Decisions that the session comes to."""
+
+
+class CompileLaunchResultParticipantBindingsItem(TypedDict):
+    participantId: str
+    """The participant."""
+    role: str
+    """Its role in the session."""
+    agentRef: str
+    """The agent that speaks for it."""
+
+
+class _CompileLaunchResultRequired(TypedDict):
+    sessionId: str
+    """The session, allocated here: UUID v4; also in the descriptor."""
+    mode: RunMode
+    runDescriptor: RunDescriptor
+    scenarioMeta: CompileLaunchResultScenarioMeta
+    """For the caller only: no part of the descriptor."""
+    display: CompileLaunchResultDisplay
+    """What a page shows of the launch."""
+    participantBindings: List[CompileLaunchResultParticipantBindingsItem]
+    """Which agent speaks for whom."""
+
+
+class CompileLaunchResult(_CompileLaunchResultRequired, total=False):
+    """A run descriptor with the start data of its initiator agent."""
+
+    initiator: LaunchInitiator
+
+
+class _CompileRequestRequired(TypedDict):
+    scenarioRef: str
+    """The scenario: pack/scenario@version."""
+    inputs: Dict[str, Any]
+    """Inputs, checked against the JSON Schema of the scenario."""
+
+
+class CompileRequest(_CompileRequestRequired, total=False):
+    """A scenario and its inputs; unknown keys are dropped."""
+
+    templateId: str
+    """Slug of a template: its inputs stand in for missing ones, its changes apply to the launch."""
+    mode: Literal["live", "sandbox"]
+    """Mode of the run; sandbox unless said."""
+
+
+class _ControlPlaneRunRequired(TypedDict):
+    runId: str
+    """Id of the run: UUID."""
+    sessionId: str
+    """Its session."""
+    status: str
+    """Its status when it was submitted."""
+
+
+class ControlPlaneRun(_ControlPlaneRunRequired, total=False):
+    """The run that the control plane made of the descriptor."""
+
+    traceId: str
+    """W3C trace id: 32 hex digits; absent when the control plane does not return it."""
+
+
+class ExampleRunLinks(TypedDict):
+    """Where the run is found; there with controlPlaneRun."""
+
+    run: str
+    """The run at the control plane."""
+    page: str
+    """Its page in the web console."""
+
+
+class ExampleRunQueue(TypedDict):
+    """The wait of the launch for capacity for its agents; absent when it did not wait."""
+
+    position: int
+    """Position in the queue when the launch began to wait, from 1."""
+    waitedMs: int
+    """How long it waited, milliseconds."""
+
+
+class _ExampleRunRequired(TypedDict):
+    compiled: CompileLaunchResult
+    hostedAgents: List[HostedAgent]
+    """The agents, in the order of the scenario; empty when none were to be started."""
+
+
+class ExampleRun(_ExampleRunRequired, total=False):
+    """A launched example. controlPlaneRun is absent when nothing was submitted, or the submission failed."""
+
+    sessionId: str
+    """The session; absent when no agents were to be started."""
+    controlPlaneRun: ControlPlaneRun
+    links: ExampleRunLinks
+    """Where the run is found; there with controlPlaneRun."""
+    queue: ExampleRunQueue
+    """The wait of the launch for capacity for its agents; absent when it did not wait."""
+
+
+class ExampleRunRequestRequester(TypedDict, total=False):
+    """On whose behalf; replaces the requester of the scenario."""
+
+    actorId: str
+    """Id of the requester, in the caller's own terms."""
+    actorType: Literal["user", "service", "system"]
+    """What the requester is."""
+
+
+class _ExampleRunRequestGateRequired(TypedDict):
+    case: str
+    """Name of the case."""
+
+
+class ExampleRunRequestGate(_ExampleRunRequestGateRequired, total=False):
+    """The case of a gate that the run belongs to, kept as gate in the session's metadata."""
+
+    seed: Union[str, int]
+    """Seed of the agents; a model may ignore it."""
+    model: str
+    """Model that the agents should call; an agent may ignore it."""
+    variant: str
+    """Combination of the inputs that the case varies."""
+
+
+class ExampleRunRequestTelemetry(TypedDict):
+    """Which OpenTelemetry may join the run."""
+
+    sources: List[str]
+    """Sources whose spans with the session's id join the run."""
+
+
+class _ExampleRunRequestRequired(TypedDict):
+    scenarioRef: str
+    """The scenario: pack/scenario@version."""
+    inputs: Dict[str, Any]
+    """Inputs, checked against the JSON Schema of the scenario."""
+
+
+class ExampleRunRequest(_ExampleRunRequestRequired, total=False):
+    """A scenario, its inputs, and how to run it; unknown keys are dropped."""
+
+    templateId: str
+    """Slug of a template: its inputs stand in for missing ones, its changes apply to the launch."""
+    mode: Literal["live", "sandbox"]
+    """Mode of the run; sandbox unless said."""
+    bootstrapAgents: bool
+    """Whether to start agents and to submit the run; the setting AUTO_BOOTSTRAP_EXAMPLE_AGENTS unless said."""
+    tags: List[str]
+    """Added to the tags of the run."""
+    requester: ExampleRunRequestRequester
+    """On whose behalf; replaces the requester of the scenario."""
+    runLabel: str
+    """Name of this run for readers, kept in the session's metadata."""
+    idempotencyKey: str
+    """A second request with this key and body starts nothing and has the answer of the first."""
+    gate: ExampleRunRequestGate
+    """The case of a gate that the run belongs to, kept as gate in the session's metadata."""
+    telemetry: ExampleRunRequestTelemetry
+    """Which OpenTelemetry may join the run."""
+    againOf: str
+    """Id of the run that this one repeats, kept in the session's metadata."""
+
+
+class HealthAnswer(TypedDict):
+    """The process answers."""
+
+    ok: bool
+    """Always true."""
+    service: str
+    """Name of the service."""
+
+
+class _HostedAgentParticipantMetadataRequired(TypedDict):
+    processAttached: bool
+    """Whether a process was started."""
+
+
+class HostedAgentParticipantMetadata(_HostedAgentParticipantMetadataRequired, total=False):
+    """How the agent was started."""
+
+    pid: int
+    """Its process id on the service's machine."""
+    launchMode: str
+    """How it was started."""
+    adapterFramework: str
+    """The host that started it."""
+
+
+class HostedAgent(TypedDict):
+    """An agent as it was started for a run."""
+
+    agentRef: str
+    """Id of the agent in the catalog."""
+    name: str
+    """Name for readers."""
+    role: str
+    """What it does in a session."""
+    framework: str
+    """What it is built on."""
+    description: str
+    """What it knows about."""
+    transportIdentity: str
+    """Its address."""
+    entrypoint: str
+    """The program that is started."""
+    bootstrapStrategy: str
+    """How it is started."""
+    bootstrapMode: Literal["attached", "mock", "deferred"]
+    """attached agents are started as processes; mock and deferred ones are not started here."""
+    tags: List[str]
+    """Tags of the agent."""
+    participantId: str
+    """Participant of the session that the agent speaks for."""
+    status: Literal["bootstrapped"]
+    """Always bootstrapped: failures are errors."""
+    participantMetadata: HostedAgentParticipantMetadata
+    """How the agent was started."""
+
+
+class IssuerUnavailable(TypedDict):
+    """A token cannot be checked now."""
+
+    message: str
+    """What is wrong."""
+    error: Literal["Service Unavailable"]
+    """The reason phrase of the status."""
+    statusCode: Literal[503]
+    """The HTTP status."""
+
+
+class _LaunchConflictRequired(TypedDict):
+    statusCode: Literal[409]
+    """The HTTP status."""
+    errorCode: Literal["CONFLICT"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class LaunchConflict(_LaunchConflictRequired, total=False):
+    """An error answered with 409."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
+class _LaunchForbiddenRequired(TypedDict):
+    statusCode: Literal[403]
+    """The HTTP status."""
+    errorCode: Literal["FORBIDDEN"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class LaunchForbidden(_LaunchForbiddenRequired, total=False):
+    """An error answered with 403."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
+class _LaunchInitiatorSessionStartRequired(TypedDict):
+    intent: str
+    """What the session is for."""
+    participants: List[str]
+    """Participants to invite."""
+    ttlMs: int
+    """Time-to-live of the session, milliseconds."""
+    modeVersion: str
+    """Version of the mode."""
+    configurationVersion: str
+    """Version of the configuration."""
+
+
+class LaunchInitiatorSessionStart(_LaunchInitiatorSessionStartRequired, total=False):
+    """What the SessionStart message says."""
+
+    policyVersion: str
+    """Governance policy."""
+    maxSuspendMs: int
+    """Longest suspension, milliseconds."""
+    contextId: str
+    """Context to open the session in."""
+    extensions: Dict[str, str]
+    """Extensions of the start, texts by name."""
+
+
+class _LaunchInitiatorKickoffRequired(TypedDict):
+    messageType: str
+    """Type of the message."""
+    payload: Dict[str, Any]
+    """Its payload, as the scenario defines it."""
+
+
+class LaunchInitiatorKickoff(_LaunchInitiatorKickoffRequired, total=False):
+    """The first message of the session."""
+
+    payloadType: str
+    """Type of its payload."""
+
+
+class _LaunchInitiatorRequired(TypedDict):
+    participantId: str
+    """Who opens the session."""
+    sessionStart: LaunchInitiatorSessionStart
+    """What the SessionStart message says."""
+
+
+class LaunchInitiator(_LaunchInitiatorRequired, total=False):
+    """What the initiator agent needs to open the session."""
+
+    kickoff: LaunchInitiatorKickoff
+    """The first message of the session."""
+
+
+class LaunchQueueAgents(TypedDict):
+    """Capacity for agents."""
+
+    running: int
+    """Agent processes that run or are about to."""
+    limit: int
+    """Most agent processes at a time."""
+
+
+class _LaunchQueueWaitingItemRequired(TypedDict):
+    position: int
+    """Position in the queue, from 1."""
+    sessionId: str
+    """The session that the launch has allocated."""
+    scenarioRef: str
+    """The scenario: pack/scenario@version."""
+    agents: int
+    """Agent processes that it needs."""
+    waitingMs: int
+    """How long it has waited, milliseconds."""
+
+
+class LaunchQueueWaitingItem(_LaunchQueueWaitingItemRequired, total=False):
+    runLabel: str
+    """The label that the caller gave the run."""
+
+
+class LaunchQueue(TypedDict):
+    """Launches that wait for capacity for their agents."""
+
+    agents: LaunchQueueAgents
+    """Capacity for agents."""
+    limit: int
+    """Most launches that wait."""
+    waiting: List[LaunchQueueWaitingItem]
+    """Launches that wait, the next one first."""
+
+
+class _LaunchRejectedRequired(TypedDict):
+    statusCode: Literal[400]
+    """The HTTP status."""
+    errorCode: Literal["INVALID_SCENARIO_REF", "VALIDATION_ERROR", "COMPILATION_ERROR"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class LaunchRejected(_LaunchRejectedRequired, total=False):
+    """An error answered with 400."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
+class LaunchSchemaParticipantsItem(TypedDict):
+    id: str
+    """Id of the participant."""
+    role: str
+    """Its role in the session."""
+    agentRef: str
+    """The agent that speaks for it."""
+
+
+class _LaunchSchemaRuntimeRequired(TypedDict):
+    kind: str
+    """Kind of runtime."""
+
+
+class LaunchSchemaRuntime(_LaunchSchemaRuntimeRequired, total=False):
+    """The runtime it runs on."""
+
+    version: str
+    """Its version."""
+
+
+class _LaunchSchemaLaunchSummaryRequired(TypedDict):
+    modeName: str
+    """Session mode."""
+    modeVersion: str
+    """Version of the mode."""
+    configurationVersion: str
+    """Version of the configuration."""
+    ttlMs: int
+    """Time-to-live of the session, milliseconds."""
+
+
+class LaunchSchemaLaunchSummary(_LaunchSchemaLaunchSummaryRequired, total=False):
+    """The session it opens."""
+
+    policyVersion: str
+    """Governance policy."""
+    initiatorParticipantId: str
+    """Who opens the session."""
+    policyHints: Dict[str, Any]
+    """What the pack says about its governance policy, for display."""
+
+
+class _LaunchSchemaRequired(TypedDict):
+    scenarioRef: str
+    """The scenario: pack/scenario@version."""
+    formSchema: Dict[str, Any]
+    """JSON Schema of the inputs."""
+    defaults: Dict[str, Any]
+    """Inputs to begin with: the defaults of the schema, then those of the template."""
+    participants: List[LaunchSchemaParticipantsItem]
+    """Participants in the order of the scenario."""
+    agents: List[AgentProfile]
+    """The agents that take part."""
+    runtime: LaunchSchemaRuntime
+    """The runtime it runs on."""
+    launchSummary: LaunchSchemaLaunchSummary
+    """The session it opens."""
+
+
+class LaunchSchema(_LaunchSchemaRequired, total=False):
+    """The inputs of a scenario version and what it will launch."""
+
+    templateId: str
+    """The requested template."""
+    expectedDecisionKinds: List[str]
+    """Decisions that its sessions come to."""
+
+
+class _LaunchUnaffordableRequired(TypedDict):
+    statusCode: Literal[409]
+    """The HTTP status."""
+    errorCode: Literal["BUDGET_EXHAUSTED"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class LaunchUnaffordable(_LaunchUnaffordableRequired, total=False):
+    """An error answered with 409."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
+class LauncherCheck(TypedDict):
+    """One thing that the launch service depends on."""
+
+    ok: bool
+    """Whether it works."""
+    detail: str
+    """What it is, or why it does not work."""
+
+
+class _LauncherFaultRequired(TypedDict):
+    statusCode: Literal[500]
+    """The HTTP status."""
+    errorCode: Literal["INVALID_PACK_DATA", "INVALID_CONFIG", "INTERNAL_ERROR"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class LauncherFault(_LauncherFaultRequired, total=False):
+    """An error answered with 500."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
+class _LauncherNotReadyChecksRequired(TypedDict):
+    catalog: LauncherCheck
+
+
+class LauncherNotReadyChecks(_LauncherNotReadyChecksRequired, total=False):
+    """Of the scenario packs, of the background loops, of the control plane when one is configured, and of launched runs while it does not have them."""
+
+    loops: LauncherCheck
+    controlPlane: LauncherCheck
+    launchedRuns: LauncherCheck
+
+
+class _LauncherNotReadyRequired(TypedDict):
+    status: Literal["ok", "degraded"]
+    """degraded when a check fails."""
+    ok: bool
+    """Whether status is ok."""
+    checks: LauncherNotReadyChecks
+    """Of the scenario packs, of the background loops, of the control plane when one is configured, and of launched runs while it does not have them."""
+
+
+class LauncherNotReady(_LauncherNotReadyRequired, total=False):
+    """Answered to a strict probe."""
+
+    stopping: bool
+    """true once the service has begun to stop."""
+
+
+class _LauncherReadinessChecksRequired(TypedDict):
+    catalog: LauncherCheck
+
+
+class LauncherReadinessChecks(_LauncherReadinessChecksRequired, total=False):
+    """Of the scenario packs, of the background loops, of the control plane when one is configured, and of launched runs while it does not have them."""
+
+    loops: LauncherCheck
+    controlPlane: LauncherCheck
+    launchedRuns: LauncherCheck
+
+
+class _LauncherReadinessRequired(TypedDict):
+    status: Literal["ok", "degraded"]
+    """degraded when a check fails."""
+    ok: bool
+    """Whether status is ok."""
+    checks: LauncherReadinessChecks
+    """Of the scenario packs, of the background loops, of the control plane when one is configured, and of launched runs while it does not have them."""
+
+
+class LauncherReadiness(_LauncherReadinessRequired, total=False):
+    """Whether everything the service depends on works."""
+
+    stopping: bool
+    """true once the service has begun to stop."""
+
+
+class _LaunchesFullRequired(TypedDict):
+    statusCode: Literal[503]
+    """The HTTP status."""
+    errorCode: Literal["LAUNCHES_FULL"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class LaunchesFull(_LaunchesFullRequired, total=False):
+    """An error answered with 503."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
+class Liveness(TypedDict):
+    """The process answers."""
+
+    status: Literal["ok"]
+    """Always ok."""
+
+
+class LogLevelChange(TypedDict):
+    """The levels after and before the call."""
+
+    level: Literal["trace", "debug", "info", "warn", "error", "fatal", "none"]
+    """Entries below this level are not logged."""
+    previous: Literal["trace", "debug", "info", "warn", "error", "fatal", "none"]
+    """The level until now."""
+
+
+class MalformedBody(TypedDict):
+    """A body or a query that breaks rules."""
+
+    message: Union[str, List[str]]
+    """Every broken rule, or the text of the JSON parser."""
+    error: Literal["Bad Request"]
+    """The reason phrase of the status."""
+    statusCode: Literal[400]
+    """The HTTP status."""
+
+
+class _MeRequired(TypedDict):
+    id: str
+    """The actor as audit entries and owners hold it: name of the key, or `user:` and the subject of the token; anonymous without authentication."""
+    name: str
+    """The name for readers: the same, but `user:` and the name of the token's holder."""
+    type: Literal["api-key", "user", "anonymous", "rule"]
+    """How the caller is identified."""
+    role: Literal["ingest", "viewer", "operator", "admin"]
+    """What the caller may do: ingest sends telemetry, viewer reads, operator acts on runs, admin does everything."""
+
+
+class Me(_MeRequired, total=False):
+    """The caller as the service sees it."""
+
+    runtimeIdentity: str
+    """The identity of the control plane at the runtime, where its settings name one: a session that does not let it commit cannot be cancelled, suspended or resumed by it."""
+
+
+class NewLogLevel(TypedDict):
+    """The level from now on."""
+
+    level: Literal["trace", "debug", "info", "warn", "error", "fatal", "none"]
+    """Entries below this level are not logged."""
+
+
+class OversizedBody(TypedDict):
+    """The body is over 1 MB."""
+
+    message: str
+    """What is wrong."""
+    error: Literal["Payload Too Large"]
+    """The reason phrase of the status."""
+    statusCode: Literal[413]
+    """The HTTP status."""
+
+
+class Pack(TypedDict):
+    """A set of scenarios."""
+
+    slug: str
+    """First part of a scenario reference."""
+    name: str
+    """Name for readers."""
+    description: str
+    """What its scenarios are about."""
+    tags: List[str]
+    """Tags of the pack."""
+
+
+class Requester(TypedDict, total=False):
+    """On whose behalf a run is created."""
+
+    actorId: str
+    """Id of the requester, in the caller's own terms."""
+    actorType: Literal["user", "service", "system"]
+    """What the requester is."""
+
+
+class _RunDescriptorRuntimeRequired(TypedDict):
+    kind: str
+    """Registered kind of runtime."""
+
+
+class RunDescriptorRuntime(_RunDescriptorRuntimeRequired, total=False):
+    """The runtime that hosts the session."""
+
+    version: str
+    """Version of the runtime, kept with the run."""
+
+
+class RunDescriptorExecution(TypedDict, total=False):
+    """How the run is created, apart from its session."""
+
+    idempotencyKey: str
+    """A second request with the same key answers with the first run, as it is by then; nothing is started."""
+    tags: List[str]
+    """Tags of the run."""
+    requester: Requester
+
+
+class _RunDescriptorRequired(TypedDict):
+    mode: RunMode
+    runtime: RunDescriptorRuntime
+    """The runtime that hosts the session."""
+    session: SessionDescriptor
+
+
+class RunDescriptor(_RunDescriptorRequired, total=False):
+    """What to run and on which runtime, in terms that no scenario knows; unknown keys are refused at every level."""
+
+    telemetry: RunTelemetry
+    execution: RunDescriptorExecution
+    """How the run is created, apart from its session."""
+
+RunMode = Literal["live", "sandbox"]
+
+
+class RunTelemetry(TypedDict):
+    """Which OpenTelemetry may join the run."""
+
+    sources: List[str]
+    """Sources whose spans with the session's id join the run."""
+
+
+class _ScenarioSummaryRequired(TypedDict):
+    scenario: str
+    """Slug of the scenario: middle part of a scenario reference."""
+    name: str
+    """Name for readers."""
+    versions: List[str]
+    """Its versions, the oldest first."""
+    templates: List[str]
+    """Slugs of its templates."""
+    agentRefs: List[str]
+    """The agents it takes."""
+
+
+class ScenarioSummary(_ScenarioSummaryRequired, total=False):
+    """A scenario with its versions and templates."""
+
+    packSlug: str
+    """Its pack; only where scenarios of several packs are listed."""
+    summary: str
+    """What it is about."""
+    tags: List[str]
+    """Tags of the scenario."""
+    runtimeKind: str
+    """Kind of runtime it runs on."""
+    policyHints: Dict[str, Any]
+    """What the pack says about its governance policy, for display."""
+
+
+class SessionDescriptorParticipantsItem(TypedDict):
+    id: str
+    """Id of the participant."""
+
+
+class _SessionDescriptorRequired(TypedDict):
+    modeName: str
+    """Session mode."""
+    modeVersion: str
+    """Version of the mode."""
+    configurationVersion: str
+    """Version of the configuration."""
+    ttlMs: int
+    """Time-to-live of the session, milliseconds."""
+    participants: List[SessionDescriptorParticipantsItem]
+    """Declared participants."""
+
+
+class SessionDescriptor(_SessionDescriptorRequired, total=False):
+    """The session that the run is about."""
+
+    sessionId: str
+    """UUID v4, UUID v7, or base64url of 22 to 512 characters; allocated when absent. A UUID is the run's id as well."""
+    policyVersion: str
+    """Id of the governance policy; the runtime's registry must know it when the session starts."""
+    metadata: Dict[str, Any]
+    """Any JSON, kept with the run. cancelCallback ({url, bearer?}) or cancellationDelegated (true) make the run cancellable; environment, scenarioRef, source and sourceRef are what runs are found by."""
+
+
+class _TooManyRequestsRequired(TypedDict):
+    statusCode: Literal[429]
+    """The HTTP status."""
+    errorCode: Literal["INTERNAL_ERROR", "RATE_LIMITED"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class TooManyRequests(_TooManyRequestsRequired, total=False):
+    """An error answered with 429."""
+
+    metadata: Dict[str, Any]
+    """More about it; of a failed runtime call {grpcCode}"""
+    error: str
+    """The reason phrase of the status, where the form of older servers has it."""
+
+
+class LauncherCalls(Service):
+    """Every operation of Scenario launch service, by the name that the OpenAPI document has for it."""
+
+    def list_packs(
+        self,
+    ) -> List[Pack]:
+        """List packs."""
+        return cast("List[Pack]", self._json(
+            "GET",
+            "/packs",
+        ))
+
+    def list_pack_scenarios(
+        self,
+        pack_slug: str,
+    ) -> List[ScenarioSummary]:
+        """List the scenarios of a pack."""
+        return cast("List[ScenarioSummary]", self._json(
+            "GET",
+            "/packs/{packSlug}/scenarios",
+            path={"packSlug": pack_slug},
+        ))
+
+    def list_scenarios(
+        self,
+    ) -> List[ScenarioSummary]:
+        """List the scenarios of all packs."""
+        return cast("List[ScenarioSummary]", self._json(
+            "GET",
+            "/scenarios",
+        ))
+
+    def list_agents(
+        self,
+    ) -> List[CatalogAgent]:
+        """List example agents."""
+        return cast("List[CatalogAgent]", self._json(
+            "GET",
+            "/agents",
+        ))
+
+    def get_agent(
+        self,
+        agent_ref: str,
+    ) -> CatalogAgent:
+        """Read one example agent."""
+        return cast("CatalogAgent", self._json(
+            "GET",
+            "/agents/{agentRef}",
+            path={"agentRef": agent_ref},
+        ))
+
+    def get_launch_schema(
+        self,
+        pack_slug: str,
+        scenario_slug: str,
+        version: str,
+        *,
+        template: Optional[str] = None,
+    ) -> LaunchSchema:
+        """Read the inputs of a scenario."""
+        return cast("LaunchSchema", self._json(
+            "GET",
+            "/packs/{packSlug}/scenarios/{scenarioSlug}/versions/{version}/launch-schema",
+            path={"packSlug": pack_slug, "scenarioSlug": scenario_slug, "version": version},
+            query={"template": template},
+        ))
+
+    def compile_launch(
+        self,
+        body: CompileRequest,
+    ) -> CompileLaunchResult:
+        """Compile inputs into a run descriptor."""
+        return cast("CompileLaunchResult", self._json(
+            "POST",
+            "/launch/compile",
+            body=body,
+        ))
+
+    def run_example(
+        self,
+        body: ExampleRunRequest,
+    ) -> ExampleRun:
+        """Launch a scenario with example agents."""
+        return cast("ExampleRun", self._json(
+            "POST",
+            "/examples/run",
+            body=body,
+        ))
+
+    def get_launch_queue(
+        self,
+    ) -> LaunchQueue:
+        """List the waiting launches."""
+        return cast("LaunchQueue", self._json(
+            "GET",
+            "/examples/queue",
+        ))
+
+    def list_processes(
+        self,
+    ) -> List[AgentProcess]:
+        """List the agent processes."""
+        return cast("List[AgentProcess]", self._json(
+            "GET",
+            "/processes",
+        ))
+
+    def stop_process(
+        self,
+        id: str,
+    ) -> None:
+        """Stop an agent process."""
+        return self._nothing(
+            "DELETE",
+            "/processes/{id}",
+            path={"id": id},
+        )
+
+    def set_log_level(
+        self,
+        body: NewLogLevel,
+    ) -> LogLevelChange:
+        """Change the level of the log."""
+        return cast("LogLevelChange", self._json(
+            "PUT",
+            "/admin/log-level",
+            body=body,
+        ))
+
+    def get_me(
+        self,
+    ) -> Me:
+        """Read the identity and the role of the caller."""
+        return cast("Me", self._json(
+            "GET",
+            "/me",
+        ))
+
+    def get_health(
+        self,
+    ) -> HealthAnswer:
+        """Check that the process answers."""
+        return cast("HealthAnswer", self._json(
+            "GET",
+            "/healthz",
+        ))
+
+    def get_liveness(
+        self,
+    ) -> Liveness:
+        """Check that the process lives."""
+        return cast("Liveness", self._json(
+            "GET",
+            "/livez",
+        ))
+
+    def get_readiness(
+        self,
+        *,
+        strict: Optional[Union[str, Sequence[str]]] = None,
+    ) -> LauncherReadiness:
+        """Check that the service can launch."""
+        return cast("LauncherReadiness", self._json(
+            "GET",
+            "/readyz",
+            query={"strict": strict},
+        ))
+
+    def get_metrics(
+        self,
+    ) -> str:
+        """Read the metrics of the process."""
+        return self._text(
+            "GET",
+            "/metrics",
+        )

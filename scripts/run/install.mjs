@@ -137,5 +137,10 @@ export const ensureInstall = async (task) => {
   return kind === PROGRAMS
 }
 
-/** The package manager weighs as much as a fifth of what it installs, and is fetched again when it is needed. */
-export const removePnpm = () => rmSync(tools, { recursive: true, force: true })
+/**
+ * The package manager weighs as much as a fifth of what it installs, and is fetched again when it is needed. It stays
+ * when another task makes this a whole install meanwhile.
+ */
+export const removePnpm = () => {
+  if (installed().kind === PROGRAMS) rmSync(tools, { recursive: true, force: true })
+}

@@ -8,7 +8,8 @@ const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].flatM
 
 const METRIC_SOURCES = [
   "packages/control-plane/src/platform/metrics/Metrics.ts",
-  "packages/server/src/metrics/ServiceRegistry.ts"
+  "packages/server/src/metrics/ServiceRegistry.ts",
+  "packages/server/src/loops/Loops.ts"
 ]
 const served = new Set(METRIC_SOURCES.flatMap((path) => all(read(path), /"([a-z]+(?:_[a-z]+)+)"/g)))
 const settings = new Set(all(read("docs/reference/settings.md"), /^\| `([A-Z][A-Z0-9_]*)`/gm))

@@ -66,7 +66,7 @@ describe("the pages", () => {
   const foreign = new RegExp(
     `^(${[
       ...["NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_COMPILE_CACHE", "SSL_CERT_(FILE|DIR)", "GRPC_.*", "MALLOC_.*"],
-      ...["MACP_.*", "RUNPLANE_KEYS?", "SESSION_LOST", "RUNTIME_TIMEOUT", "AUTH_MINT_FAILED"]
+      ...["MACP_.*", "RUNPLANE_KEYS?", "POSTGRES_PASSWORD", "SESSION_LOST", "RUNTIME_TIMEOUT", "AUTH_MINT_FAILED"]
     ].join("|")})$`
   )
 

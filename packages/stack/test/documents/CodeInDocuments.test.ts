@@ -33,7 +33,8 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/guides/ci.md: name: gate": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/guides/ci.md: gate:": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/reference/deploy.md: [Unit]": "scripts/rehearse-deploy.mjs",
-  "docs/reference/deploy.md: upstream control-planes {": "packages/console/test/browser/TeamProxy.browser.test.ts",
+  "docs/reference/deploy.md: upstream control-planes {":
+    "packages/console/test/browser/proxies/TeamProxy.browser.test.ts",
   "docs/reference/deploy.md: location /runplane/ {": "packages/console/test/browser/Prefix.browser.test.ts",
   "docs/reference/operations.md: global:": "scripts/test-monitoring.mjs",
   "docs/reference/operations.md: SELECT pid, state, age(now(), xact_start), query FROM pg_stat_activity":

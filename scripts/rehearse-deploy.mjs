@@ -17,6 +17,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
+import { sessionOfMcp } from "./packages/mcp-session.mjs"
 import { blocksUnder, commandUnder, onThisMachine, settingsUnder } from "./packages/pages.mjs"
 import { background, explain, freePort, root, run, say, step } from "./packages/support.mjs"
 
@@ -260,7 +261,15 @@ try {
     return true
   })
   if (!(await isServed(`${planes}/console/`))) throw new Error("there is no web console")
+  for (const path of ["/metrics", "/livez", "/readyz"]) {
+    const { status } = await fetch(`${planes}${path}`)
+    if (status !== 404) throw new Error(`the proxy lets ${path} through: ${status}`)
+  }
   say("two control planes with the web console and a launch service behind haproxy, with docker/proxy/haproxy.cfg")
+
+  step("a session of MCP behind haproxy")
+  await sessionOfMcp(planes, KEYS.viewer)
+  say("20 requests of one session reach the process that has it")
 
   step("launching as the console does")
   const { launcherUrl } = await (await fetch(`${planes}/console/config.json`)).json()

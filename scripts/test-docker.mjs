@@ -68,7 +68,7 @@ const refuses = (command, args, words, options) => {
 }
 
 const compose = (program) => {
-  const env = { PATH: process.env.PATH, HOME: folder, RUNPLANE_KEYS: "a-key", POSTGRES_PASSWORD: "secret" }
+  const env = { PATH: process.env.PATH, HOME: folder, RUNPLANE_KEYS: "a-key", POSTGRES_PASSWORD: "p@s:s/w%r#d?&" }
   const files = ["compose.yaml", "compose.monitoring.yaml"].map((file) => ["--file", join(docker, file)])
   const config = (given, settings) =>
     JSON.parse(run(program, [...given.flat(), "config", "--format", "json"], { env: settings }).stdout).services
@@ -88,7 +88,15 @@ const compose = (program) => {
     const { environment } = whole[name]
     if (environment.OTEL_ENABLED !== "true" || environment.AUTH_API_KEYS !== "a-key")
       throw new Error(`compose: ${name}`)
+    // The database and its clients get the same password, as it is.
+    const isPlane = name !== "launcher"
+    if (
+      isPlane &&
+      (environment.DATABASE_URL.includes("s:s") || environment.DATABASE_PASSWORD !== env.POSTGRES_PASSWORD)
+    )
+      throw new Error(`compose: ${name} has another password`)
   }
+  if (whole.postgres.environment.POSTGRES_PASSWORD !== env.POSTGRES_PASSWORD) throw new Error("compose: postgres")
   for (const missing of ["RUNPLANE_KEYS", "POSTGRES_PASSWORD"]) {
     const { [missing]: _, ...rest } = env
     refuses(program, [...files[0], "config", "--quiet"], missing, { env: rest })

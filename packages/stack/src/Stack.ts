@@ -126,7 +126,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     yield* Effect.provideContext(greetRuntime, runtime)
     const controlPlane = layerControlPlane({
       http: { host: settings.host, port: settings.controlPlanePort },
-      database: { url: database.url, caFile: database.caFile }
+      database: { url: database.url, password: database.password, caFile: database.caFile }
     }).pipe(Layer.provide(Layer.succeedContext(runtime)))
     yield* Layer.build(controlPlane)
     const launcher = yield* Layer.build(Launcher.layerConfig({ host: settings.host, port: settings.launcherPort }))
@@ -185,12 +185,13 @@ const openAuth = Effect.fnUntraced(function* ({ authPort, devAuth }: StackSettin
 
 const openDatabase = Effect.fnUntraced(function* ({ databaseUrl, dataDir, postgresPort }: StackSettings) {
   if (databaseUrl !== undefined) {
+    const password = yield* readSetting(ControlPlaneSettings.DATABASE_PASSWORD)
     const caFile = yield* readSetting(ControlPlaneSettings.DATABASE_TLS_CA_FILE)
-    return { url: databaseUrl, caFile, description: "given by DATABASE_URL", lost: Effect.never }
+    return { url: databaseUrl, password, caFile, description: "given by DATABASE_URL", lost: Effect.never }
   }
   const context = yield* Layer.build(EmbeddedPostgres.layer({ dataDir, port: postgresPort, keep: true }))
   const { folder, lost, port, url } = Context.get(context, EmbeddedPostgres)
-  return { url, caFile: undefined, description: `${LOOPBACK}:${port}, data in ${folder}`, lost }
+  return { url, password: undefined, caFile: undefined, description: `${LOOPBACK}:${port}, data in ${folder}`, lost }
 })
 
 const openRuntime = Effect.fnUntraced(function* (

@@ -186,7 +186,8 @@ const withoutBadValue = [
     "SEAL_PREVIOUS_KEY_FILE",
     "SEAL_HEADS_FILE",
     "RUNTIME_TLS_CA_FILE",
-    "DATABASE_TLS_CA_FILE"
+    "DATABASE_TLS_CA_FILE",
+    "DATABASE_PASSWORD"
   ]
 ]
 

@@ -30,6 +30,12 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   DATABASE_URL: row(databaseAddress, "postgresql://postgres@127.0.0.1:5432/runplane", "The PostgreSQL database.", {
     secret: true
   }),
+  DATABASE_PASSWORD: row(
+    text,
+    undefined,
+    "Password of the role, as it is, when `DATABASE_URL` has none: no character needs percent-encoding.",
+    { secret: true }
+  ),
   DATABASE_TLS_CA_FILE: row(
     path,
     undefined,

@@ -18,10 +18,10 @@ export const commandDatabase = Effect.fnUntraced(function* ({ make }: { readonly
   if (given.DATABASE_URL !== undefined) return { ...options, url: given.DATABASE_URL }
   const dataDir = given.RUNPLANE_DATA_DIR
   const url = yield* runningServerUrl(dataDir, DATABASE_NAME)
-  if (url !== undefined) return { ...options, url, caFile: undefined }
+  if (url !== undefined) return { ...options, url, password: undefined, caFile: undefined }
   if (!make && !hasCluster(dataDir)) {
     return yield* failed(`there is no database: DATABASE_URL is not set, and ${dataDir} (RUNPLANE_DATA_DIR) holds none`)
   }
   const server = yield* Layer.build(EmbeddedPostgres.layer({ dataDir, port: given.RUNPLANE_POSTGRES_PORT }))
-  return { ...options, url: Context.get(server, EmbeddedPostgres).url, caFile: undefined }
+  return { ...options, url: Context.get(server, EmbeddedPostgres).url, password: undefined, caFile: undefined }
 })

@@ -8,7 +8,8 @@ const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].flatM
 
 const METRIC_SOURCES = [
   "packages/control-plane/src/platform/metrics/Metrics.ts",
-  "packages/server/src/metrics/ServiceRegistry.ts"
+  "packages/server/src/metrics/ServiceRegistry.ts",
+  "packages/server/src/loops/Loops.ts"
 ]
 const served = new Set(METRIC_SOURCES.flatMap((path) => all(read(path), /"([a-z]+(?:_[a-z]+)+)"/g)))
 const settings = new Set(all(read("docs/reference/settings.md"), /^\| `([A-Z][A-Z0-9_]*)`/gm))
@@ -65,7 +66,7 @@ describe("the pages", () => {
   const foreign = new RegExp(
     `^(${[
       ...["NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_COMPILE_CACHE", "SSL_CERT_(FILE|DIR)", "GRPC_.*", "MALLOC_.*"],
-      ...["MACP_.*", "RUNPLANE_KEYS?", "SESSION_LOST", "RUNTIME_TIMEOUT", "AUTH_MINT_FAILED"]
+      ...["MACP_.*", "RUNPLANE_KEYS?", "POSTGRES_PASSWORD", "SESSION_LOST", "RUNTIME_TIMEOUT", "AUTH_MINT_FAILED"]
     ].join("|")})$`
   )
 

@@ -33,6 +33,8 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/guides/ci.md: name: gate": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/guides/ci.md: gate:": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/reference/deploy.md: [Unit]": "scripts/rehearse-deploy.mjs",
+  "docs/reference/deploy.md: upstream control-planes {":
+    "packages/console/test/browser/proxies/TeamProxy.browser.test.ts",
   "docs/reference/deploy.md: location /runplane/ {": "packages/console/test/browser/Prefix.browser.test.ts",
   "docs/reference/operations.md: global:": "scripts/test-monitoring.mjs",
   "docs/reference/operations.md: SELECT pid, state, age(now(), xact_start), query FROM pg_stat_activity":
@@ -131,7 +133,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     "a body; the tests of marks send the same fields",
   "docs/reference/deploy.md: POST /tokens": "the request to an auth service",
   'docs/reference/deploy.md: {"token": "...", "expires_in_seconds": 3600}': "the answer of an auth service",
-  "docs/reference/deploy.md: upstream control-planes {": "needs nginx and a certificate; tested by hand",
   "README.md: Example run of incident/region-failover@1.0.0": "the output of npm start",
   "README.md: you        Why did the last run decide as it did?":
     "a conversation; the answers are those of the example run",

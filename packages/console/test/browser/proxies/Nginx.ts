@@ -9,7 +9,17 @@ export interface Nginx {
 }
 
 /** Starts the nginx that `npm run test:console` finds, with these locations on a port of the loopback. */
-export const startNginx = async (port: number, locations: string): Promise<Nginx> => {
+export const startNginx = (port: number, locations: string): Promise<Nginx> =>
+  startNginxWith(
+    port,
+    `server {
+    listen 127.0.0.1:${port};
+    ${locations}
+  }`
+  )
+
+/** The same with whole servers, one of which listens on the port. */
+export const startNginxWith = async (port: number, servers: string): Promise<Nginx> => {
   const program = process.env["CONSOLE_NGINX"]
   if (program === undefined) throw new Error("CONSOLE_NGINX names no nginx")
   const folder = mkdtempSync(join(tmpdir(), "runplane-nginx-"))
@@ -27,10 +37,7 @@ events {}
 http {
   access_log off;
   ${paths.join("\n  ")}
-  server {
-    listen 127.0.0.1:${port};
-    ${locations}
-  }
+  ${servers}
 }
 `
   )

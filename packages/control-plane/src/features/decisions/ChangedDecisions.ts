@@ -65,3 +65,11 @@ export const makeChangedDecisions = Effect.map(PgClient.PgClient, (sql) => {
     return moved.length === 0 ? undefined : ({ upTo, isEnd } satisfies Followed)
   }).pipe(sql.withTransaction)
 })
+
+/** How long the run that has waited longest for its row is due. Seconds; 0 when no run is due. */
+export const decisionLag = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const [oldest] = yield* sql<{ readonly seconds: number | null }>`
+    SELECT extract(epoch FROM now() - min(due_at))::float8 AS seconds FROM run_decision_changes WHERE due_at <= now()`
+  return oldest?.seconds ?? 0
+})

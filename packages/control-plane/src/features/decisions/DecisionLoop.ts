@@ -2,8 +2,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { consume } from "../../event-log/consume/LogConsumer.ts"
 import { Placement } from "../../observe/placement/Placement.ts"
+import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { BacktestRuns } from "../../queries/decisions/BacktestRuns.ts"
-import { makeChangedDecisions } from "./ChangedDecisions.ts"
+import { decisionLag, makeChangedDecisions } from "./ChangedDecisions.ts"
 import { makeDecisionRows } from "./DecisionRows.ts"
 
 /**
@@ -19,18 +20,19 @@ const LIMIT_MS = 120_000
 const followForever = Effect.gen(function* () {
   const follow = yield* makeChangedDecisions
   const makeRows = yield* makeDecisionRows
+  const metrics = yield* Metrics
   const step = Effect.gen(function* () {
     const followed = yield* follow
     // The rows of new runs do not wait for the log of earlier releases.
-    if (followed?.isEnd === false) return { isEnd: false, lag: undefined }
+    if (followed?.isEnd === false) return { isEnd: false, lag: yield* decisionLag }
     const made = yield* makeRows
     if (made.tookMs > 0) yield* Effect.sleep(Math.min(made.tookMs * PAUSE_SHARE, LONGEST_PAUSE_MS))
-    return { isEnd: followed !== undefined && made.isEnd, lag: undefined }
+    return { isEnd: followed !== undefined && made.isEnd, lag: yield* decisionLag }
   })
   yield* consume({
     ...{ name: "decisions", step, limitMs: LIMIT_MS },
     isWokenByCommits: true,
-    report: () => undefined
+    report: (lag = 0) => metrics.decisionLag(lag)
   })
 }).pipe(Effect.withTracerEnabled(false))
 

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Counter, Gauge, Histogram, Registry } from "prom-client"
 import { type DropReason, dropReasons, type JoinRefusal, joinRefusals } from "./IngestReasons.ts"
+import { archiveFailureKinds, type ReceiptResult, receiptResults } from "./ResultLabels.ts"
 import { makeSourceLag, sourceLabel, type WaitingSource } from "./SourceLag.ts"
 
 /** The value of a label that is beyond a bound. */
@@ -52,11 +53,6 @@ const recoveryStatuses = ["success", "failed"] as const
 const deliveryStatuses = ["delivered", "failed"] as const
 const outboundStatuses = ["accepted", "rejected"] as const
 const retainedKinds: ReadonlyArray<string> = ["run", "event", "audit_entry", "webhook_delivery", "alert"]
-/** The kinds of `ArchiveFault`, and the database. */
-const archiveFailureKinds = [
-  ...(["full", "refused", "clock", "unreachable", "missing", "unreadable", "failed"] as const),
-  "database"
-] as const
 const sweepStatuses = ["completed", "failed"] as const
 /**
  * Work after a commit that cannot undo it: to notify the subscribers of this process (`publish`) and the other
@@ -71,10 +67,6 @@ export type SideEffectStep = (typeof sideEffectSteps)[number]
  * or has entries without a valid MAC, and ledger entries that were not `published`.
  */
 const sealDoubtKinds = ["head", "late", "altered", "key", "ledger", "published"] as const
-
-/** What the check of a receipt found: `refuted` by the log, `unverified` by itself, `missing` where there is none. */
-const receiptResults = ["verified", "refuted", "unverified", "missing"] as const
-export type ReceiptResult = (typeof receiptResults)[number]
 
 const CIRCUIT_STATE = { CLOSED: 0, HALF_OPEN: 1, OPEN: 2 } as const
 
@@ -249,6 +241,10 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
     registers
   })
   const alertLag = gauge("runplane_alerts_lag_seconds", "How far the evaluation of alert rules is behind the log")
+  const decisionLag = gauge(
+    "runplane_decisions_lag_seconds",
+    "How long the oldest changed decision has waited for lists"
+  )
   const archiveLag = gauge("runplane_archive_lag_seconds", "How long the oldest event has waited for its file")
   const archiveBehind = gauge("runplane_archive_lag_events", "Positions of the log that are not in files")
   const archiveRows = counter("runplane_archive_rows_total", "Rows that this process wrote to the archive")
@@ -361,6 +357,8 @@ const makeMetrics = ({ observe, registry }: Pick<ServiceRegistry, "observe" | "r
       alertsOpen.reset()
       alertLag.set(0)
     },
+    /** 0 where another process keeps the decisions. */
+    decisionLag: (seconds: number) => decisionLag.set(seconds),
     /** Another process archives when it is undefined. */
     archiveLag: (lag: { readonly seconds: number; readonly events: number } | undefined) => {
       archiveLag.set(lag?.seconds ?? 0)

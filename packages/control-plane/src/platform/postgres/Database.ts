@@ -27,6 +27,8 @@ import { WriteCheck } from "./WriteCheck.ts"
 
 export interface DatabaseOptions {
   readonly url: string
+  /** The password of the role, where the URL has none. */
+  readonly password?: string | undefined
   /** The authorities that vouch for the server, where the URL names none: a file in PEM form. */
   readonly caFile?: string | undefined
   /** Whether to bring the schema up to date; otherwise one that is not is refused. Default true. */
@@ -46,6 +48,7 @@ export interface DatabaseOptions {
 
 const settings = {
   url: ControlPlaneSettings.DATABASE_URL,
+  password: ControlPlaneSettings.DATABASE_PASSWORD,
   caFile: ControlPlaneSettings.DATABASE_TLS_CA_FILE,
   migrateOnStart: ControlPlaneSettings.MIGRATE_ON_START,
   maxConnections: ControlPlaneSettings.DB_POOL_MAX,
@@ -86,6 +89,7 @@ const client = (given: DatabaseOptions, use: PoolCounts) =>
       const address = yield* Effect.fromResult(readDatabaseAddress(options.url, options.caFile)).pipe(
         Effect.mapError((problem) => new DatabaseUnavailable({ reason: `DATABASE_URL ${problem}` }))
       )
+      const password = address.password ?? options.password
       const ssl = yield* Effect.mapError(
         readDatabaseTls(address),
         ({ message }) => new DatabaseUnavailable({ reason: `the TLS cannot be set up: ${message}` })
@@ -99,7 +103,7 @@ const client = (given: DatabaseOptions, use: PoolCounts) =>
         readWrite: address.readWrite,
         ssl,
         username: address.user,
-        password: address.password === undefined ? undefined : Redacted.make(address.password),
+        password: password === undefined ? undefined : Redacted.make(password),
         database: address.database,
         startupOptions: address.options,
         maxConnections: options.maxConnections + HELD_CONNECTIONS,

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
 import { RunAdministration } from "../../../src/event-log/runs/RunAdministration.ts"
-import { makeChangedDecisions } from "../../../src/features/decisions/ChangedDecisions.ts"
+import { decisionLag, makeChangedDecisions } from "../../../src/features/decisions/ChangedDecisions.ts"
 import { makeDecisionRows } from "../../../src/features/decisions/DecisionRows.ts"
 import { BacktestRuns } from "../../../src/queries/decisions/BacktestRuns.ts"
 import { COST, commits, decided, LEAD, opened, RISK, recorded, said, votes } from "../../support/Committee.ts"
@@ -69,6 +69,27 @@ layer(service, { excludeTestServices: true })("the decisions of runs", (it) => {
         [LEAD, "against", 1]
       ])
       assert.deepInclude((yield* rowOf(empty))?.listed, { verdict: "open", counts: "0 of 0 voted" })
+    })
+  )
+
+  it.effect("lag by the run that is due for longest, and not without a due run", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* caughtUp
+      const later = yield* decided
+      const runId = yield* decided
+      yield* Effect.flatMap(makeChangedDecisions, (follow) =>
+        Effect.repeat(follow, { until: (done) => done?.isEnd === true })
+      )
+      const due = (id: RunId, offset: string) =>
+        sql`UPDATE run_decision_changes SET due_at = now() + ${offset}::interval WHERE run_id = ${id}::uuid`
+      yield* sql`UPDATE run_decision_changes SET due_at = now() + interval '1 hour'`
+      assert.strictEqual(yield* decisionLag, 0)
+      yield* due(later, "-1 minute")
+      yield* due(runId, "-1 hour")
+      assert.closeTo(yield* decisionLag, 3_600, 60)
+      yield* caughtUp
+      assert.strictEqual(yield* decisionLag, 0)
     })
   )
 

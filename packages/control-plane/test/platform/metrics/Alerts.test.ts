@@ -20,11 +20,12 @@ interface Series {
 
 const labelsOf = (text: string) => [...text.matchAll(/(\w+)(=~|!~|!=|=)"((?:[^"\\]|\\.)*)"/g)]
 
-/** What a control plane exports before it has done anything but answer one request with an error. */
+/** What a control plane exports that has only answered one request with an error, and refused an export. */
 const exported = Effect.gen(function* () {
   const metrics = yield* Metrics
   const request = { requestId: "r1", caller: undefined, address: "192.0.2.1", id: undefined }
   metrics.httpRequest({ ...request, method: "GET", route: "/runs", status: 500, seconds: 0.1 })
+  metrics.otlpTooLarge("team")
   const loops = yield* Loops
   loops.open("ledger", 60_000, 0)
   loops.open("webhooks", 60_000, 0)

@@ -37,6 +37,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["otlp_source_lag_seconds", "gauge", '{source="team"} 1.5'],
   ["runplane_alerts_open", "gauge", '{severity="critical"} 3'],
   ["runplane_alerts_lag_seconds", "gauge", " 0.25"],
+  ["runplane_decisions_lag_seconds", "gauge", " 0.5"],
   ["runplane_archive_lag_seconds", "gauge", " 2.5"],
   ["runplane_archive_lag_events", "gauge", " 12"],
   ["runplane_archive_rows_total", "counter", " 100"],
@@ -129,6 +130,7 @@ const everything = Effect.gen(function* () {
   metrics.otlpInbox({ rows: 4, bytes: 800, lagSeconds: 1.5, sources: [{ source: "team", lagSeconds: 1.5 }] })
   metrics.alertsOpen([{ severity: "critical", open: 3 }])
   metrics.alertLag(0.25)
+  metrics.decisionLag(0.5)
   metrics.archiveLag({ seconds: 2.5, events: 12 })
   metrics.archiveWritten({ rows: 100, bytes: 2_000, files: 3 })
   metrics.archiveFailed("full")

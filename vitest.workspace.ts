@@ -25,6 +25,9 @@ const LONG = [
   "Killed.browser.test.ts"
 ]
 
+/** The tests of the built site, which needs an install of its own. */
+const SITE = "packages/site/test/**/*.browser.test.ts"
+
 /** Faults that hold budgets of the processor and of memory: one at a time, after the others. */
 const ALONE = "packages/*/test/**/{Floods,ManyStreams}.fault.test.ts"
 
@@ -75,7 +78,7 @@ const againstRuntime =
         }
       ]
 
-/** In the Chromium that `npm run test:console` finds; it starts a stack of its own. */
+/** In the Chromium that `npm run test:console` and `npm run test:site` find. The console's start their own stack. */
 const inBrowser =
   process.env["CONSOLE_CHROMIUM"] === undefined
     ? []
@@ -84,11 +87,13 @@ const inBrowser =
           test: {
             name: "console",
             include: ["packages/*/test/**/*.browser.test.ts"],
+            exclude: [SITE],
             globalSetup: ["packages/testing/src/Programs.ts"],
             testTimeout: 600_000,
             hookTimeout: 180_000
           }
-        }
+        },
+        { test: { name: "site", include: [SITE], testTimeout: 60_000, hookTimeout: 60_000 } }
       ]
 
 export default defineConfig({

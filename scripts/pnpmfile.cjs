@@ -15,6 +15,12 @@ module.exports = {
           if (/^@opentelemetry\/(resources|sdk-|api-logs)/.test(name)) manifest.peerDependencies[name] = "*"
         }
       }
+      // Optional parts that nothing here uses. The site of the documents has them for other reasons, and every install
+      // would get them with it.
+      for (const name of { vite: ["esbuild", "yaml"], debug: ["supports-color"] }[manifest.name] ?? []) {
+        delete manifest.peerDependencies?.[name]
+        delete manifest.peerDependenciesMeta?.[name]
+      }
       return manifest
     }
   }

@@ -12,6 +12,8 @@ export const TASKS = {
   build: "node scripts/build.mjs",
   release: "node scripts/release.mjs",
   bundle: "node scripts/bundle.mjs",
+  // A library of the generator calls what Node deprecates.
+  site: "node --disable-warning=DEP0169 packages/site/scripts/build.mjs",
   check: "node scripts/check.mjs",
   fuzz: "vitest run --config vitest.workspace.ts packages/control-plane/test/contract/NoRequestBreaks packages/control-plane/test/features/ingest/NoExportBreaks packages/control-plane/test/features/mcp/NoCallBreaks packages/launcher/test/contract/NoRequestBreaks",
   generate: "node scripts/generate.mjs",
@@ -21,6 +23,7 @@ export const TASKS = {
   "test:openapi": "node scripts/test-openapi.mjs",
   "test:clients": "node scripts/test-clients.mjs",
   "test:console": "node scripts/test-console.mjs",
+  "test:site": "node scripts/test-site.mjs",
   "test:monitoring": "node scripts/test-monitoring.mjs",
   "test:deploy": "node scripts/rehearse-deploy.mjs",
   "test:docker": "node scripts/test-docker.mjs",

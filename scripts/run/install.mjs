@@ -25,15 +25,21 @@ const pnpm = join(tools, "node_modules", ".bin", windows ? "pnpm.cmd" : "pnpm")
 const modules = join(root, "node_modules")
 const stampFile = join(modules, ".runplane-install")
 
-/** What an install holds: what the programs need to run, or also what tests, checks and builds need. */
+/**
+ * What an install holds: what the programs need to run, also what tests, checks and builds need, or also what the site
+ * of the documents needs. Each has all of the one before.
+ */
 const PROGRAMS = "programs"
 const ALL = "all"
+const SITE = "site"
+const KINDS = [PROGRAMS, ALL, SITE]
 const SELECTIONS = {
   [PROGRAMS]: ["--prod", "--filter-prod", "runplane", "--filter-prod", "@runplane/stack..."],
-  [ALL]: []
+  [ALL]: ["--filter", "!@runplane/site"],
+  [SITE]: []
 }
-/** Tasks that run programs and nothing else. */
-const RUNS_PROGRAM = new Set(["start", "runplane", "packs"])
+/** The kind of a task that needs more or less than `ALL`. */
+const KIND_OF = { start: PROGRAMS, runplane: PROGRAMS, packs: PROGRAMS, site: SITE, "test:site": SITE }
 
 /** Package managers keep caches in the home folder; a user without one (a service account) gets one in `.tools`. */
 const home = () => {
@@ -118,12 +124,13 @@ const installed = () => {
 }
 
 /**
- * Installs what the task needs, unless it is there. A whole install stays one, whatever runs in it later. Answers
+ * Installs what the task needs, unless it is there. An install keeps its kind when a task that needs less runs. Answers
  * whether the install is for programs only.
  */
 export const ensureInstall = async (task) => {
   const before = installed()
-  const kind = before.kind === ALL || !RUNS_PROGRAM.has(task) ? ALL : PROGRAMS
+  const needed = KIND_OF[task] ?? ALL
+  const kind = KINDS.indexOf(before.kind) > KINDS.indexOf(needed) ? before.kind : needed
   const hash = hashOfManifests()
   if (before.hash !== hash || before.kind !== kind) {
     ensureWritable("the dependencies have to be installed there")

@@ -17,6 +17,7 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   launcher: ["api", "domain", "runtime", "server", "agents"],
   cli: ["api", "archive", "domain", "mcp", "prices"],
   console: ["api", "domain"],
+  site: [],
   stack: [
     "cli",
     "api",

@@ -111,6 +111,7 @@ try {
   const noGenerator = missingGenerator()
   if (noGenerator !== undefined) {
     console.error(`clients: openapi-generator ${GENERATOR} needs Java with Maven: ${noGenerator}`)
+    rmSync(folder, { recursive: true, force: true })
     process.exit(CANNOT_RUN)
   }
   const noGo = missingGo()

@@ -28,8 +28,11 @@ const closed = (part: Shape): Shape => {
 const fieldwise = (schema: Shape): Shape =>
   schema["type"] === "object" && isRecord(schema["default"]) ? without(schema, "default") : schema
 
-/** The description of such a flag says that it is always true. Generators for Java do not compile a choice of it. */
-const boolean = (schema: Shape): Shape => (schema["type"] === "boolean" ? without(schema, "enum") : schema)
+/** A flag that is always true. Generators for Java write a choice of it as code that does not compile. */
+const boolean = (schema: Shape): Shape =>
+  schema["type"] === "boolean" && JSON.stringify(schema["enum"]) === "[true]"
+    ? { ...without(schema, "enum"), not: { enum: [false] } }
+    : schema
 
 const opened = (schema: Shape): Shape => {
   const [other, ...more] = listAt(schema, "allOf")

@@ -20,7 +20,12 @@ const RUN_BY: Readonly<Record<string, string>> = {
     "packages/stack/test/Analytics.fault.test.ts",
   'docs/reference/clients.md: import { createControlPlane, createLauncher } from "@runplane/client"':
     "scripts/test-packages.mjs",
+  "docs/reference/clients.md: from runplane import ControlPlane, Launcher": "scripts/packages/python.mjs",
+  "docs/reference/clients.md: content_type_overrides:": "scripts/packages/receivers.mjs",
   "docs/reference/clients.md: from run_control_plane_client import Client": "scripts/packages/receivers.mjs",
+  "docs/reference/clients.md: for service in control-plane launcher; do": "scripts/test-clients.mjs",
+  "docs/reference/clients.md: import dev.runplane.controlplane.api.EventsApi;": "scripts/test-clients.mjs",
+  "docs/reference/clients.md: package main": "scripts/test-clients.mjs",
   'docs/reference/clients.md: import { createServer } from "node:http"': "scripts/packages/receivers.mjs",
   "docs/reference/clients.md: import os": "scripts/packages/receivers.mjs",
   'docs/guides/opentelemetry/plain.md: import { type Span, SpanStatusCode, trace } from "@opentelemetry/api"':
@@ -291,7 +296,8 @@ describe("code in the documents", () => {
     const manifests = [
       "package.json",
       ...readdirSync(join(ROOT, "packages")).map((name) => `packages/${name}/package.json`)
-    ]
+      // The package for Python has none.
+    ].filter((file) => existsSync(join(ROOT, file)))
     const dependencies = manifests.flatMap((file) => {
       const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(file))
       return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })

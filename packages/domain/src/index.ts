@@ -274,6 +274,7 @@ export * from "./run/ParticipantStatus.ts"
 export * from "./run/RunDescriptor.ts"
 export * from "./run/RunStatus.ts"
 export * from "./seals/Chain.ts"
+export * from "./seals/Disclosure.ts"
 export {
   ExportDigest,
   exportEnds,
@@ -329,6 +330,7 @@ export { foldText } from "./values/FoldedText.ts"
 export * from "./values/Graphemes.ts"
 export * from "./values/GrpcCodes.ts"
 export { uuidOfHash } from "./values/HashUuid.ts"
+export { hmacSha256 } from "./values/HmacSha256.ts"
 export * from "./values/Ids.ts"
 export { isolatedText } from "./values/IsolatedText.ts"
 export { isoTime, isoTimeOrNull } from "./values/IsoTime.ts"

@@ -275,6 +275,9 @@ export * from "./run/RunDescriptor.ts"
 export * from "./run/RunStatus.ts"
 export * from "./seals/Chain.ts"
 export * from "./seals/Disclosure.ts"
+export { ERASABLE, type ErasureRule, erasableData, erasablePayload } from "./seals/ErasableMembers.ts"
+export { type ErasableSpan, erasableInEvent, erasableInFrame } from "./seals/ErasableSpans.ts"
+export { ErasedMember, erasedEvent, type ServedEvent, servedEvent } from "./seals/ErasedEvent.ts"
 export {
   ExportDigest,
   exportEnds,

@@ -292,7 +292,7 @@ export {
   storedText
 } from "./seals/ExportForm.ts"
 export { type ExportVerification, verifyExport } from "./seals/ExportVerification.ts"
-export { rawEventId } from "./seals/Frames.ts"
+export { checkDigestedFrames, type FrameProof, rawEventId } from "./seals/Frames.ts"
 export { elementsOf } from "./seals/JsonSpans.ts"
 export * from "./seals/KeyChain.ts"
 export * from "./seals/Ledger.ts"

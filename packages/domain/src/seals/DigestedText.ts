@@ -11,8 +11,8 @@ const Salt = Schema.String.check(Schema.isPattern(/^[\w-]{22}$/))
 
 /**
  * The salts of an event or a frame, base64url: its seed, or after an erasure the salts of the members that remain, by
- * their pointers. A seed beside an erasure is a fault: the salt of the erased value can be computed from it, and a value
- * of few possible ones be guessed by its digest.
+ * their pointers. A seed beside an erasure is a fault: the salt of the erased value can be computed from it, and a
+ * value of few possible ones be guessed by its digest.
  */
 export const MemberSalts = Schema.Union([Salt, Schema.Record(Schema.String, Salt)])
 export type MemberSalts = typeof MemberSalts.Type

@@ -63,7 +63,7 @@ const utf8 = new TextEncoder()
 export const erasuresStart = (sha256: Sha256, runId: string): Uint8Array =>
   sha256(utf8.encode(`runplane-erasures-v1\n${runId}`))
 
-/** The head after one more entry: SHA-256 over the head before and the canonical JSON of the entry with its position. */
+/** The head after one more entry. `position` counts the entries of the run from 1. */
 export const erasuresNext = (sha256: Sha256, head: Uint8Array, position: number, entry: ErasureEntry): Uint8Array =>
   sha256(head, utf8.encode(canonicalJson({ position, ...entry })))
 

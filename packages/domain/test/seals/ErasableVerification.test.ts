@@ -1,26 +1,15 @@
-import { generateKeyPairSync, sign, verify } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import {
   canonicalJson,
   chainNext,
   chainStart,
-  checkErasures,
   DigestedSeal,
-  digestedEvent,
-  digestedNext,
-  digestedStart,
   type ErasureEntry,
-  erasedEvent,
-  erasuresNext,
-  erasuresStart,
-  eventErasure,
   type MemberSalts,
   makeDigestedSeal,
   makeErasuresHead,
   makeSeal,
-  type SignatureCheck,
   type Signer,
-  servedEvent,
   signedDigestedSeal,
   verifyErasable
 } from "@runplane/domain"
@@ -28,88 +17,28 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { pick } from "../support/arbitraries.ts"
-import { commits, eventsOf, opened, says, votes } from "../support/deliberations.ts"
 import { sha256 } from "../support/digests.ts"
-import { RUN_ID, textOf } from "../support/events.ts"
+import { RUN_ID } from "../support/events.ts"
+import {
+  type Appendix,
+  AT,
+  appendixOf,
+  check,
+  draftOf,
+  entryOf,
+  eraseMember,
+  honest,
+  type Kept,
+  OBJECTION,
+  PROPOSAL,
+  replaced,
+  seedOf,
+  signer,
+  texts,
+  VOTE,
+  whole
+} from "./erasedRuns.ts"
 import { bytesOf, ERASED, erasableIn, read } from "./erasures.ts"
-
-const { privateKey, publicKey } = generateKeyPairSync("ed25519")
-const signer: Signer = { keyId: "key-1", sign: (message) => sign(null, message, privateKey) }
-const check: SignatureCheck = (keyId, message, signature) =>
-  keyId === "key-1" ? verify(null, message, publicKey, signature) : undefined
-
-const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
-const seedOf = (index: number) =>
-  Buffer.from(sha256(bytesOf(`seed ${index}`)))
-    .subarray(0, 16)
-    .toString("base64url")
-
-const AT = "/data/decodedPayload"
-const texts = eventsOf(
-  opened(),
-  says("a", "Proposal", { option: "refund", rationale: "Ann waited", customer: { name: "Ann" } }),
-  says("b", "Objection", { severity: "low", reason: "no receipt", isVip: true, isNew: true }),
-  votes("a", "APPROVE"),
-  says("b", "Vote", { vote: "APPROVE", reason: "no receipt" }),
-  commits(true)
-).map(textOf)
-const indexOf = (needle: string) => texts.findIndex((text) => text.includes(needle)) + 1
-const [PROPOSAL, OBJECTION, VOTE] = [
-  indexOf('"Proposal"'),
-  indexOf('"Objection"'),
-  indexOf('"vote":"APPROVE","reason"')
-]
-
-/** A run as the service would keep and export it. */
-interface Kept {
-  readonly events: ReadonlyArray<string>
-  readonly salts: ReadonlyArray<MemberSalts>
-  readonly heads: ReadonlyArray<string>
-  readonly seal: DigestedSeal
-  readonly entries: ReadonlyArray<ErasureEntry>
-}
-
-const sealedAt = "2026-07-01T10:00:00.000Z"
-const draftOf = (events: number, head: Uint8Array) => ({
-  ...{ runId: RUN_ID, events, head, sealedAt, late: false, provenAfter: 0, frames: null }
-})
-
-const begun = (by: Signer | undefined = signer): Kept => {
-  let head = digestedStart(sha256, RUN_ID)
-  const salts = texts.map((_, at) => seedOf(at + 1))
-  const heads = texts.map((text, at) => {
-    head = digestedNext(sha256, head, Result.getOrThrow(digestedEvent(sha256, bytesOf(text), salts[at] ?? "")))
-    return hex(head)
-  })
-  return { events: texts, salts, heads, seal: makeDigestedSeal(draftOf(texts.length, head), by), entries: [] }
-}
-
-const replaced = <A>(list: ReadonlyArray<A>, index: number, item: A) =>
-  list.map((each, at) => (at + 1 === index ? item : each))
-
-const erase = (kept: Kept, index: number, pointer: string): Kept => {
-  const { erased, text } = servedEvent(bytesOf(kept.events[index - 1] ?? ""))
-  const erasure = eventErasure(sha256, text, kept.salts[index - 1] ?? "", pointer)
-  const served = erasedEvent(text, [...erased, { pointer, ...ERASED }])
-  if (erasure === undefined || served === undefined) throw new Error(`not erasable: ${pointer}`)
-  return {
-    ...kept,
-    events: replaced(kept.events, index, read(served)),
-    salts: replaced(kept.salts, index, erasure.salts),
-    entries: [...kept.entries, { target: "event", index, pointer, digest: erasure.digest, by: "key:1", ...ERASED }]
-  }
-}
-
-const appendixOf = (entries: ReadonlyArray<ErasureEntry>, by: Signer | undefined = signer, runId = RUN_ID) => {
-  let head = erasuresStart(sha256, runId)
-  const exported = entries.map((entry, at) => {
-    const previous = hex(head)
-    head = erasuresNext(sha256, head, at + 1, entry)
-    return { position: at + 1, previous, ...entry }
-  })
-  return { entries: exported, head: makeErasuresHead(runId, entries.length, head, by) }
-}
-type Appendix = ReturnType<typeof appendixOf>
 
 const found = (
   kept: Kept,
@@ -131,12 +60,12 @@ const eventAs = (kept: Kept, index: number, change: (text: string) => string): K
   return { ...kept, events: replaced(kept.events, index, change(before)) }
 }
 
-const whole = begun()
-const honest = erase(
-  erase(erase(whole, PROPOSAL, `${AT}/rationale`), OBJECTION, `${AT}/isVip`),
-  PROPOSAL,
-  `${AT}/customer`
-)
+/** The appendix of a process without a key. */
+const withoutSigner = (entries: ReadonlyArray<ErasureEntry>): Appendix => {
+  const { entries: exported, head } = appendixOf(entries)
+  return { entries: exported, head: makeErasuresHead(RUN_ID, entries.length, Buffer.from(head.head, "hex")) }
+}
+
 const REWORDED = "its text and its salts are not those that were sealed"
 
 describe("a history whose values were erased", () => {
@@ -165,7 +94,7 @@ describe("a history whose values were erased", () => {
     [
       "a value that is missing without an entry, and is said to be erased",
       `${VOTE}: ${AT}/reason is erased without an entry`,
-      { ...erase(honest, VOTE, `${AT}/reason`), entries: honest.entries }
+      { ...eraseMember(honest, VOTE, `${AT}/reason`), entries: honest.entries }
     ],
     [
       "a digest in the position of a value",
@@ -253,7 +182,7 @@ describe("a history whose values were erased", () => {
   }
 
   it("shows digests that are swapped between two entries, even by the owner of the key", () => {
-    const twice = erase(erase(whole, OBJECTION, `${AT}/isVip`), OBJECTION, `${AT}/isNew`)
+    const twice = eraseMember(eraseMember(whole, OBJECTION, `${AT}/isVip`), OBJECTION, `${AT}/isNew`)
     const [first, second] = [entryOf(twice, 0), entryOf(twice, 1)]
     const entries = [
       { ...first, digest: second.digest },
@@ -264,8 +193,8 @@ describe("a history whose values were erased", () => {
   })
 
   it("shows a digest of another event and of another pointer", () => {
-    const other = entryOf(erase(whole, VOTE, `${AT}/reason`), 0).digest
-    const erased = erase(whole, OBJECTION, `${AT}/reason`)
+    const other = entryOf(eraseMember(whole, VOTE, `${AT}/reason`), 0).digest
+    const erased = eraseMember(whole, OBJECTION, `${AT}/reason`)
     assert.strictEqual(
       whyOf({ ...erased, entries: [{ ...entryOf(erased, 0), digest: other }] }),
       `${OBJECTION}: ${REWORDED}`
@@ -358,70 +287,3 @@ describe("the version of the chain", () => {
     )
   })
 })
-
-describe("the chain of erasures", () => {
-  const appendix = appendixOf(honest.entries)
-  const reason = (changed: object, runId = RUN_ID) => {
-    const result = checkErasures(sha256, check, runId, bytesOf(JSON.stringify(changed)))
-    return result.ok ? "it fits" : result.why
-  }
-  const entriesAs = (entries: ReadonlyArray<object>) => reason({ ...appendix, entries })
-  const [one = {}, two = {}, three = {}] = appendix.entries
-  const at = (position: number, why: string) =>
-    `its appendix of erasures does not fit from position ${position} on: ${why}`
-
-  it("fits as it is", () => {
-    assert.strictEqual(reason(appendix), "it fits")
-  })
-
-  it.each<readonly [string, string, ReadonlyArray<object>]>([
-    ["a removed entry", at(2, "the entry has the position 3"), [one, three]],
-    ["a removed end", at(3, "the signed end has 3 entries"), [one, two]],
-    ["reordered entries", at(1, "the entry has the position 2"), [two, one, three]],
-    ["a repeated entry", at(4, "the entry has the position 1"), [one, two, three, one]],
-    [
-      "a changed entry",
-      at(2, "the entry before is not the one that it continues"),
-      [{ ...one, by: "key:2" }, two, three]
-    ],
-    [
-      "a changed last entry",
-      at(3, "the entry is not the one of the signed end"),
-      [one, two, { ...three, reason: "no" }]
-    ],
-    ["another member of an entry", "its appendix of erasures cannot be read", [{ ...one, value: "Ann" }, two, three]]
-  ])("shows %s", (_, why, entries) => {
-    assert.strictEqual(entriesAs(entries), why)
-  })
-
-  it("shows two erasures of one member, and a chain of another run or key", () => {
-    const twice = appendixOf([entryOf(honest, 0), entryOf(honest, 0)])
-    const member = `event ${PROPOSAL} ${AT}/rationale`
-    assert.strictEqual(reason(twice), at(2, `the entry of position 1 erases ${member} already`))
-    assert.strictEqual(reason(appendix, "another"), `its appendix of erasures is of the run ${RUN_ID}`)
-    const { signature } = appendixOf([entryOf(honest, 0)]).head
-    const head = { ...appendix.head, signature }
-    assert.strictEqual(reason({ ...appendix, head }), "the signature of the erasures is not its key's")
-  })
-
-  it("begins with its own text, and its end is signed as canonical JSON", () => {
-    assert.strictEqual(hex(erasuresStart(sha256, "r")), hex(sha256(bytesOf("runplane-erasures-v1\nr"))))
-    const next = erasuresNext(sha256, erasuresStart(sha256, "r"), 1, entryOf(honest, 0))
-    const entry = bytesOf(canonicalJson({ position: 1, ...entryOf(honest, 0) }))
-    assert.strictEqual(hex(next), hex(sha256(erasuresStart(sha256, "r"), entry)))
-    const { signature, ...signed } = appendix.head
-    const message = bytesOf(canonicalJson({ kind: "runplane-erasures-v1", ...signed }))
-    assert.isTrue(check("key-1", message, Buffer.from(signature ?? "", "hex")))
-  })
-})
-
-function entryOf(kept: Kept, at: number): ErasureEntry {
-  const entry = kept.entries[at]
-  if (entry === undefined) throw new Error(`no entry ${at}`)
-  return entry
-}
-
-function withoutSigner(entries: ReadonlyArray<ErasureEntry>): Appendix {
-  const { entries: exported, head } = appendixOf(entries)
-  return { entries: exported, head: makeErasuresHead(RUN_ID, entries.length, Buffer.from(head.head, "hex")) }
-}

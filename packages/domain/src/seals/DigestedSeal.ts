@@ -5,7 +5,8 @@ import { Seal, type SealDraft, type Signer, signedMembers, unsignedSeal } from "
 
 /**
  * A seal over version 2 of the chain of a run, whose texts can be erased. Its version is a part of what is signed, so a
- * history cannot be passed off as one of another version. A seal without it is of version 1.
+ * history cannot be passed off as one of another version. A seal without it is of version 1, the only one that the
+ * service writes.
  */
 export const DigestedSeal = Schema.Struct({
   ...Seal.fields,

@@ -11,12 +11,17 @@ export interface ErasableSpan extends Span {
 
 const OPEN_LIST = 0x5b
 
-/** The erasable members of the text of an event, in the order of the text; undefined where it is not an event. */
+/**
+ * The erasable members of the text of an event, in the order of the text; undefined where it is not an event, and where
+ * an object in it has a name twice: what readers read of it is not determined.
+ */
 export const erasableInEvent = (event: Uint8Array): ReadonlyArray<ErasableSpan> | undefined => {
   const members = memberSpans(event)
   const type = parsed(event, members?.get("type"))
   const data = members?.get("data")
-  return typeof type !== "string" || data === undefined ? undefined : spansIn(event, data, erasableData(type), "/data")
+  return typeof type !== "string" || data === undefined
+    ? undefined
+    : inOrder(spansIn(event, data, erasableData(type), "/data"))
 }
 
 /** Those of the text of a raw frame, as `frameText` writes it; undefined where it is not one. */
@@ -26,7 +31,13 @@ export const erasableInFrame = (frame: Uint8Array): ReadonlyArray<ErasableSpan> 
   const kind = parsed(frame, parts[2])
   const payload = parts[4]
   if (typeof kind !== "string" || payload === undefined || parts.length !== 5) return undefined
-  return spansIn(frame, payload, erasablePayload(kind), "/payload")
+  return inOrder(spansIn(frame, payload, erasablePayload(kind), "/payload"))
+}
+
+/** Undefined where the order is not that of the text, or two members have one pointer. */
+const inOrder = (spans: ReadonlyArray<ErasableSpan>): ReadonlyArray<ErasableSpan> | undefined => {
+  const isAscending = spans.every(({ start }, at) => start >= (spans[at - 1]?.end ?? 0))
+  return isAscending && new Set(spans.map(({ pointer }) => pointer)).size === spans.length ? spans : undefined
 }
 
 const spansIn = (bytes: Uint8Array, span: Span, rule: ErasureRule, pointer: string): ReadonlyArray<ErasableSpan> => {

@@ -7,6 +7,7 @@ import {
   ERASABLE,
   type EventDraft,
   emptyRunMetrics,
+  erasableInEvent,
   erasableInFrame,
   frameText,
   type JsonObject,
@@ -241,6 +242,13 @@ describe("the erasable members of an event", () => {
     const text = event === undefined ? "" : textOf(event).replace("tool.called", "tool.paused")
     assert.deepStrictEqual(erasableIn(text), ["/data/vote", "/data/a"])
     assert.deepStrictEqual(erasableIn("[]"), [])
+  })
+
+  it("are not determined where names are given twice", () => {
+    const event = (payload: string) => bytesOf(`{"type":"tool.called","data":{"decodedPayload":${payload}}}`)
+    assert.isDefined(erasableInEvent(event('{"who":1,"why":2}')))
+    assert.isUndefined(erasableInEvent(event('{"who":1,"why":2,"who":3}')))
+    assert.isUndefined(erasableInEvent(event('{"who":1,"\\u0077ho":3}')))
   })
 
   it("never are ids, votes, confidences, outcomes or usage, whatever the type", () => {

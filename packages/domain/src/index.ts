@@ -274,6 +274,15 @@ export * from "./run/ParticipantStatus.ts"
 export * from "./run/RunDescriptor.ts"
 export * from "./run/RunStatus.ts"
 export * from "./seals/Chain.ts"
+export * from "./seals/DigestedSeal.ts"
+export * from "./seals/DigestedText.ts"
+export { type ErasableHistory, type ErasableVerification, verifyErasable } from "./seals/DigestedVerification.ts"
+export * from "./seals/Disclosure.ts"
+export { ERASABLE, type ErasureRule, erasableData, erasablePayload } from "./seals/ErasableMembers.ts"
+export { type ErasableSpan, erasableInEvent, erasableInFrame } from "./seals/ErasableSpans.ts"
+export { ErasedMember, erasedEvent, type ServedEvent, servedEvent } from "./seals/ErasedEvent.ts"
+export * from "./seals/ErasureChain.ts"
+export { type CheckedErasures, checkErasures } from "./seals/ErasureVerification.ts"
 export {
   ExportDigest,
   exportEnds,
@@ -283,13 +292,24 @@ export {
   storedText
 } from "./seals/ExportForm.ts"
 export { type ExportVerification, verifyExport } from "./seals/ExportVerification.ts"
-export { rawEventId } from "./seals/Frames.ts"
+export { checkDigestedFrames, type FrameProof, rawEventId } from "./seals/Frames.ts"
 export { elementsOf } from "./seals/JsonSpans.ts"
 export * from "./seals/KeyChain.ts"
 export * from "./seals/Ledger.ts"
 export * from "./seals/MarkChain.ts"
 export { checkMarks } from "./seals/MarkVerification.ts"
-export * from "./seals/Seal.ts"
+export {
+  doubtsOf,
+  isUnchecked,
+  makeSeal,
+  SEAL_ALGORITHMS,
+  Seal,
+  type SealDraft,
+  SealedFrames,
+  type SignatureCheck,
+  type Signer,
+  signedBytes
+} from "./seals/Seal.ts"
 export { type Mismatch, type SignatureState, type Verification, type Walk, walkSealed } from "./seals/Verification.ts"
 export * from "./statistics/Alpha.ts"
 export { type Estimate, p95Difference, p95Estimate, percentile } from "./statistics/Bootstrap.ts"
@@ -329,6 +349,7 @@ export { foldText } from "./values/FoldedText.ts"
 export * from "./values/Graphemes.ts"
 export * from "./values/GrpcCodes.ts"
 export { uuidOfHash } from "./values/HashUuid.ts"
+export { hmacSha256 } from "./values/HmacSha256.ts"
 export * from "./values/Ids.ts"
 export { isolatedText } from "./values/IsolatedText.ts"
 export { isoTime, isoTimeOrNull } from "./values/IsoTime.ts"

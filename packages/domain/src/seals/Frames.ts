@@ -4,9 +4,11 @@ import type * as Schema from "effect/Schema"
 import { isJsonObject } from "../values/JsonReader.ts"
 import type { Sha256 } from "../values/Sha256.ts"
 import { chainNext, eventBytes, framesStart, frameText } from "./Chain.ts"
+import { digestedFrame, digestedFramesStart, digestedNext, type MemberSalts } from "./DigestedText.ts"
+import type { ErasureEntry } from "./ErasureChain.ts"
 import { memberSpans } from "./JsonSpans.ts"
 import type { SealedFrames } from "./Seal.ts"
-import type { Mismatch } from "./Verification.ts"
+import type { Links, Mismatch } from "./Verification.ts"
 
 /** A raw frame is stored without an id of its own; this one (a UUID of version 8) is the same in every export. */
 export const rawEventId = (sha256: Sha256, runId: string, seq: number): string => {
@@ -31,15 +33,65 @@ export const checkFrames = (
   runId: string,
   frames: Iterable<Uint8Array>,
   sealed: SealedFrames | undefined
+): FramesChecked | Mismatch =>
+  walkFrames(sha256, runId, frames, sealed, {
+    start: framesStart(sha256, runId),
+    next: (head, frame) => chainNext(sha256, head, frame)
+  })
+
+/** What proves the raw frames of a run whose texts can be erased. */
+export interface FrameProof {
+  /** The salts of each frame. */
+  readonly salts: ReadonlyArray<MemberSalts>
+  /** The erasures of the run. */
+  readonly entries: ReadonlyArray<ErasureEntry>
+}
+
+/**
+ * Walks along version 2 of the chain of the raw frames. A frame without its bytes has an entry, and no runtime's
+ * signature over them can be computed again: the entries say which.
+ */
+export const checkDigestedFrames = (
+  sha256: Sha256,
+  runId: string,
+  frames: Iterable<Uint8Array>,
+  sealed: SealedFrames | undefined,
+  { entries, salts }: FrameProof
 ): FramesChecked | Mismatch => {
-  let head = framesStart(sha256, runId)
+  const erased = new Map<number, Map<string, string>>()
+  for (const { digest, index, pointer, target } of entries) {
+    if (target === "frame") erased.set(index, (erased.get(index) ?? new Map()).set(pointer, digest))
+  }
+  return walkFrames(sha256, runId, frames, sealed, {
+    start: digestedFramesStart(sha256, runId),
+    next: (head, frame, seq) => {
+      const own = salts[seq - 1]
+      if (own === undefined) return "its salts are missing"
+      return Result.match(digestedFrame(sha256, frame, own, erased.get(seq)), {
+        onFailure: (why) => why,
+        onSuccess: (text) => digestedNext(sha256, head, text)
+      })
+    }
+  })
+}
+
+const walkFrames = (
+  sha256: Sha256,
+  runId: string,
+  frames: Iterable<Uint8Array>,
+  sealed: SealedFrames | undefined,
+  { next, start }: Pick<Links, "next" | "start">
+): FramesChecked | Mismatch => {
+  let head = start
   let count = 0
   for (const bytes of frames) {
     count += 1
     const text = textOfFrame(sha256, runId, count, bytes)
     if (text === undefined) return { ok: false, why: `raw frame ${count} is not the one at its position` }
+    const linked = next(head, eventBytes(text), count)
+    if (typeof linked === "string") return { ok: false, why: `raw frame ${count} does not fit: ${linked}` }
     if (sealed === undefined || count <= sealed.after || count > sealed.last) continue
-    head = chainNext(sha256, head, eventBytes(text))
+    head = linked
     if (count === sealed.last && Hex.encode(head) !== sealed.head) {
       return { ok: false, why: "the raw frames are not those that were sealed" }
     }

@@ -2,6 +2,7 @@ import * as Hex from "effect/encoding/Hex"
 import * as Schema from "effect/Schema"
 import { canonicalJson } from "../values/CanonicalJson.ts"
 import { Field } from "../values/Field.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 
 /** A chain of SHA-256 over the run's events, its head signed with Ed25519, or not signed at all. */
 export const SEAL_ALGORITHMS = ["sha256-ed25519", "sha256"] as const
@@ -75,8 +76,15 @@ const utf8 = new TextEncoder()
 
 /** Seals a run; without a signer the seal is marked as unsigned: no key vouches for it. */
 export const makeSeal = (draft: SealDraft, signer?: Signer): Seal => {
+  const sealed = unsignedSeal(draft, signer)
+  const signature = signer === undefined ? null : Hex.encode(signer.sign(signedBytes(sealed)))
+  return { ...sealed, signature }
+}
+
+/** The seal that a signer is to sign; that of no signer says that it is unsigned. */
+export const unsignedSeal = (draft: SealDraft, signer?: Signer): Omit<Seal, "signature"> => {
   const { events, frames, head, late, previous, provenAfter, runId, sealedAt } = draft
-  const sealed = {
+  return {
     runId,
     algorithm: signer === undefined ? ("sha256" as const) : ("sha256-ed25519" as const),
     events,
@@ -88,27 +96,27 @@ export const makeSeal = (draft: SealDraft, signer?: Signer): Seal => {
     frames,
     keyId: signer?.keyId ?? null
   }
-  const signature = signer === undefined ? null : Hex.encode(signer.sign(signedBytes(sealed)))
-  return { ...sealed, signature }
 }
 
 /** The bytes that are signed: everything but the signature. What a seal of an earlier release lacks, they lack too. */
-export const signedBytes = (seal: Omit<Seal, "signature">): Uint8Array => {
+export const signedBytes = (seal: Omit<Seal, "signature">): Uint8Array =>
+  utf8.encode(canonicalJson(signedMembers(seal)))
+
+/** Everything but the signature. */
+export const signedMembers = (seal: Omit<Seal, "signature">): JsonObject => {
   const { algorithm, events, frames, head, keyId, late, previous, provenAfter, runId, sealedAt } = seal
-  return utf8.encode(
-    canonicalJson({
-      algorithm,
-      events,
-      head,
-      keyId,
-      previous,
-      runId,
-      sealedAt,
-      ...(late !== undefined && { late }),
-      ...(provenAfter !== undefined && { provenAfter }),
-      ...(frames !== undefined && { frames })
-    })
-  )
+  return {
+    algorithm,
+    events,
+    head,
+    keyId,
+    previous,
+    runId,
+    sealedAt,
+    ...(late !== undefined && { late }),
+    ...(provenAfter !== undefined && { provenAfter }),
+    ...(frames !== undefined && { frames })
+  }
 }
 
 /** The parts of the history that a valid signature does not prove: an empty list when it proves all of it. */

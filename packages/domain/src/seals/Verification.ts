@@ -52,7 +52,7 @@ export const walkSealed = (
   seal: Seal,
   heads?: Heads
 ): Walk<Verification & { readonly ok: true }> => {
-  const walk = startWalk(sha256, seal.runId, seal, heads)
+  const walk = startWalk(textLinks(sha256, seal.runId), seal.runId, seal, heads)
   return {
     take: walk.take,
     end: () => {
@@ -64,7 +64,19 @@ export const walkSealed = (
   }
 }
 
-const REWORDED = "its text is not the one that was sealed"
+/** How a chain begins, and how an event continues it; a text is why the event cannot. */
+export interface Links {
+  readonly start: Uint8Array
+  readonly next: (head: Uint8Array, event: Uint8Array, index: number) => Uint8Array | string
+  /** What is wrong with an event whose head is another. */
+  readonly reworded: string
+}
+
+const textLinks = (sha256: Sha256, runId: string): Links => ({
+  start: chainStart(sha256, runId),
+  next: (head, event) => chainNext(sha256, head, event),
+  reworded: "its text is not the one that was sealed"
+})
 
 interface Walked {
   readonly ok: true
@@ -81,7 +93,7 @@ export const walkChain = (
   { events, heads }: History,
   seal: Seal | undefined
 ): Walked | Mismatch => {
-  const { end, take } = startWalk(sha256, runId, seal, heads)
+  const { end, take } = startWalk(textLinks(sha256, runId), runId, seal, heads)
   for (const event of events) {
     const mismatch = take(event)
     if (mismatch !== undefined) return mismatch
@@ -89,22 +101,30 @@ export const walkChain = (
   return end()
 }
 
-const startWalk = (sha256: Sha256, runId: string, seal: Seal | undefined, heads: Heads | undefined): Walk<Walked> => {
-  let head = chainStart(sha256, runId)
+/** Begins a walk along a chain, up to the head that was sealed; without a seal up to where the history ends. */
+export const startWalk = (
+  { next, reworded: wording, start }: Links,
+  runId: string,
+  seal: Seal | undefined,
+  heads: Heads | undefined
+): Walk<Walked> => {
+  let head = start
   let index = 0
   // Where the head beside an event is another. The head may be at fault, as only the end shows.
   let reworded: number | undefined
   const mismatch = (why: string, at?: number): Mismatch =>
     reworded === undefined
       ? { ok: false, ...(at !== undefined && { index: at }), why }
-      : { ok: false, index: reworded, why: REWORDED }
+      : { ok: false, index: reworded, why: wording }
   return {
     take: (event) => {
       index += 1
       const why = misplaced(event, runId, index)
       if (why !== undefined) return mismatch(why, index)
       if (seal !== undefined && index > seal.events) return mismatch(`the seal ends at event ${seal.events}`, index)
-      head = chainNext(sha256, head, event)
+      const linked = next(head, event, index)
+      if (typeof linked === "string") return mismatch(linked, index)
+      head = linked
       if (heads !== undefined && heads[index - 1] !== Hex.encode(head)) reworded ??= index
       if (seal?.previous?.events === index && seal.previous.head !== Hex.encode(head)) {
         return mismatch("up to here it is not what the seal before this one sealed", index)
@@ -118,7 +138,7 @@ const startWalk = (sha256: Sha256, runId: string, seal: Seal | undefined, heads:
       if (seal !== undefined && seal.head !== Hex.encode(head)) {
         return mismatch("the events do not end in the head that was sealed")
       }
-      if (seal === undefined && reworded !== undefined) return mismatch(REWORDED, reworded)
+      if (seal === undefined && reworded !== undefined) return mismatch(wording, reworded)
       if (reworded !== undefined) {
         return { ok: false, why: `the head beside event ${reworded} is not that of the chain` }
       }

@@ -188,6 +188,11 @@ describe("the ten tasks take as many presses as the documents say", () => {
     const traceId = crypto.randomUUID().replaceAll("-", "")
     const sent = await ask("POST", `${CONTROL_PLANE}/v1/traces`, expensiveTrace(traceId))
     assert.strictEqual(sent.status, 200, sent.text)
+    // The run of a trace ends once its spans have settled, and its alert with it.
+    for (let left = 100; left > 0; left--) {
+      if ((await ask("GET", `${CONTROL_PLANE}/alerts`)).body.total > 0) break
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
     const seen = await counting("/alerts")
     const fired = seen.page.getByRole("region", { name: "Resolved lately" }).locator("a[href*='/runs/']")
     await fired.first().waitFor()

@@ -113,8 +113,11 @@ const describeFiles = () => {
   return packed
 }
 
+const start = git("rev-parse", "HEAD")
+
+/** The checkout was clean, so nothing but this release is undone. */
 const restore = () => {
-  git("checkout", "--", ".")
+  git("reset", "--quiet", "--hard", start)
   git("clean", "-qfd", "packages")
 }
 

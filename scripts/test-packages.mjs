@@ -11,6 +11,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -245,7 +246,11 @@ export const state = emptyRunState
   await testImagePrograms(join(folder, "image"), modern)
   if (release !== undefined) {
     mkdirSync(resolve(release), { recursive: true })
-    for (const file of [domain, client, contracts, runplane]) copyFileSync(file, join(resolve(release), basename(file)))
+    const wheels = join(folder, "python", "wheel")
+    if (!existsSync(wheels)) throw new Error("a release has the wheel for Python, and this machine could not build it")
+    const built = readdirSync(wheels).map((name) => join(wheels, name))
+    for (const file of [domain, client, contracts, runplane, ...built])
+      copyFileSync(file, join(resolve(release), basename(file)))
   }
 } catch (error) {
   explain(error)

@@ -82,7 +82,9 @@ export const readProfile = Effect.fnUntraced(function* (name: string | undefined
   const profiles = yield* readFile(file)
   if (profiles === undefined) {
     if (name === undefined) return {} satisfies Profile as Profile
-    return yield* usageProblem(`there is no profile "${name}": there is no ${file}; runplane profiles add makes it`)
+    return yield* usageProblem(
+      `the profile "${name}" does not exist, nor does the file ${file}; runplane profiles add makes both`
+    )
   }
   return yield* name === undefined
     ? Effect.succeed(profiles[nameInUse(profiles, {})] ?? {})

@@ -21,7 +21,7 @@ describe("help", () => {
       for (const names of [["nonsense"], ["runs", "nonsense"], ["runs", "list", "more"]]) {
         const { code, reason, stdout } = yield* command("help", ...names)
         assert.deepStrictEqual([code, stdout], [2, ""])
-        assert.strictEqual(reason, `there is no command "${names.join(" ")}"; runplane help lists the commands`)
+        assert.strictEqual(reason, `"${names.join(" ")}" is not a command; runplane help lists the commands`)
       }
     })
   )

@@ -74,7 +74,7 @@ const help = Command.make(
         const below = current?.subcommands.flatMap(({ commands }) => [...commands]) ?? []
         current = below.find((command) => command.name === name)
         if (current === undefined) {
-          return yield* usageProblem(`there is no command "${names.join(" ")}"; runplane help lists the commands`)
+          return yield* usageProblem(`"${names.join(" ")}" is not a command; runplane help lists the commands`)
         }
       }
       const print = yield* HelpOf

@@ -14,7 +14,7 @@ export interface InputRow {
   readonly about: string
 }
 
-/** Few packs describe their inputs: without a description there is no column for it. */
+/** The columns of the inputs; ABOUT only where an input has a description, since most packs have none. */
 export const inputColumns = (rows: ReadonlyArray<InputRow>): ReadonlyArray<Column<InputRow>> => {
   const isDescribed = rows.some(({ about }) => about !== "")
   const about: Column<InputRow> = { title: "ABOUT", text: (row) => row.about, elastic: true }

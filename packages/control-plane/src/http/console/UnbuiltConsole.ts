@@ -30,7 +30,7 @@ const contentOf = (state: Exclude<ConsoleState, { readonly _tag: "Built" }>) => 
         retries: false
       }
     case "Absent":
-      return { title: "There is no console", lines: ["Its files are gone."], retries: false }
+      return { title: "The console is missing", lines: ["Its folder has no files."], retries: false }
   }
 }
 

@@ -43,7 +43,7 @@ describe("profiles", () => {
       for (const [text, name, words] of [
         [file, "none", "it has default, team"],
         [file, "toString", "no profile"],
-        [undefined, "team", "runplane profiles add makes it"],
+        [undefined, "team", "runplane profiles add makes both"],
         ["[1]", undefined, "not a JSON object"],
         ['{"default":{"url":1}}', undefined, "not a JSON object"]
       ] as const) {

@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { constants as os } from "node:os"
 import { join } from "node:path"
+import { heapFlagsHere } from "./heap/flags.mjs"
 import { consoleBuild } from "./run/console.mjs"
 import { ensureInstall, ensureWritable, removePnpm, root } from "./run/install.mjs"
 import { fail, failWith, guarded, windows } from "./run/processes.mjs"
@@ -54,7 +55,8 @@ await webConsole.before()
 // means signals reach it at once and its exit code is ours.
 const [command, ...fixed] = TASKS[task].split(" ")
 if (command === "vitest") ensureWritable("the tests keep files there")
-child = guarded(command, [...fixed, ...args], {
+const heap = task === "start" ? heapFlagsHere() : []
+child = guarded(command, [...heap, ...fixed, ...args], {
   cwd: root,
   env: {
     // Compiling what is imported is two thirds of a start.

@@ -3,7 +3,7 @@
  * script of package.json has the name of its task.
  */
 export const TASKS = {
-  start: "node --max-semi-space-size=8 packages/stack/src/main.ts",
+  start: "node packages/stack/src/main.ts",
   test: "vitest run --config vitest.workspace.ts --project unit --project integration",
   bench: "node packages/bench/src/main.ts",
   runplane: "node packages/stack/src/runplane/main.ts",

@@ -7,6 +7,8 @@ import { join } from "node:path"
 import { buildApp } from "./image.mjs"
 import { background, freePort, root, run, say, startStack, step } from "./support.mjs"
 
+/** How the entrypoint of the image starts a program. */
+const HEAP = "scripts/heap/start.mjs"
 /** A start on a busy machine. Milliseconds. */
 const LIMIT = 60_000
 
@@ -143,11 +145,11 @@ export const testImagePrograms = async (folder, env) => {
   const { DATABASE_URL: _, RUNTIME_ADDRESS: __, AUTH_API_KEYS: ___, ...inherited } = env
   const own = { ...inherited, HOST: "127.0.0.1", NODE_ENV: "production" }
   const file = (name) => join("lib", `${name}.js`)
-  const start = (name, settings) => background("node", [file(name)], { cwd: app, env: { ...own, ...settings } })
+  const start = (name, settings) => background("node", [HEAP, file(name)], { cwd: app, env: { ...own, ...settings } })
   step("the image's programs: everything in one")
   run("node", [file("all-in-one"), "--help"], { cwd: app, env: own })
   const settings = { ...own, NODE_ENV: "development", RUNPLANE_DATA_DIR: data, THROTTLE_LIMIT: "10000" }
-  const { ports, stack, output } = await startStack("node", [file("all-in-one")], app, settings)
+  const { ports, stack, output } = await startStack("node", [HEAP, file("all-in-one")], app, settings)
   try {
     if (!output.includes("commits an approval")) throw new Error(`no decided run:\n${output}`)
     say("all-in-one of the bundle makes its database and shows a decided run")

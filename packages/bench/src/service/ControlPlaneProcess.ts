@@ -57,10 +57,10 @@ export class ControlPlaneProcess extends Context.Service<
     Layer.effect(ControlPlaneProcess, startControlPlane(environment))
 }
 
-/** The surroundings that the image gives the service (docs/reference/operations.md#memory). */
+/** The surroundings that the image gives the service without a limit (docs/reference/operations.md#memory). */
 const AS_SHIPPED = {
   NODE_ENV: "production",
-  NODE_OPTIONS: "--max-semi-space-size=8",
+  NODE_OPTIONS: "--max-old-space-size=2000 --max-semi-space-size=16",
   MALLOC_ARENA_MAX: "2",
   MALLOC_TRIM_THRESHOLD_: "131072",
   MALLOC_MMAP_THRESHOLD_: "131072"

@@ -31,6 +31,11 @@ const EXCEPTIONS = [
     reason: "the cursor of one run, whose observer is supervised"
   },
   {
+    file: "packages/control-plane/src/observe/sessions/EarlySubscriptions.ts",
+    text: "Effect.forever",
+    reason: "the frames of one subscription; it ends with them, and its observer is supervised"
+  },
+  {
     file: "packages/control-plane/src/observe/SessionDiscovery.ts",
     text: "yield* Effect.forkScoped(",
     reason: "SessionDirectory.watch is a loop"

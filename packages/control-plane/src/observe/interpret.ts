@@ -6,7 +6,6 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Tracer from "effect/Tracer"
 import type { RunNotFound, StreamCursorMoved } from "../event-log/append/AppendRequest.ts"
@@ -96,15 +95,16 @@ export const makePerform = Effect.gen(function* () {
     }
 
     const subscribe = ({ after, subscription: number }: ActionOf<"Subscribe">) =>
-      early.follow(run.sessionId, after).pipe(
-        Stream.runForEach((frames) => mailbox.putFrames(number, frames)),
-        Effect.matchEffect({
-          onSuccess: () => mailbox.put({ _tag: "StreamEnded", subscription: number, error: undefined }),
-          onFailure: (error) => mailbox.put({ _tag: "StreamEnded", subscription: number, error })
-        }),
-        Effect.catchDefect(mailbox.die),
-        subscription.run
-      )
+      early
+        .follow(run.sessionId, after, (frames) => mailbox.putFrames(number, frames))
+        .pipe(
+          Effect.matchEffect({
+            onSuccess: () => mailbox.put({ _tag: "StreamEnded", subscription: number, error: undefined }),
+            onFailure: (error) => mailbox.put({ _tag: "StreamEnded", subscription: number, error })
+          }),
+          Effect.catchDefect(mailbox.die),
+          subscription.run
+        )
 
     /** Concurrent appends of a run share a transaction, in their order. */
     const writeBoth = ({ before, write }: ActionOf<"Write">) =>

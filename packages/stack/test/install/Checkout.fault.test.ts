@@ -90,6 +90,8 @@ layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("npm start in
       const folder = yield* Checkout
       const ports = yield* portSettings
       const { npm, started } = yield* serving(folder, ports)
+      const program = started.map(commandOf).find((command) => command.includes("packages/stack/src/main.ts"))
+      assert.match(program ?? "", / --max-old-space-size=\d+ --max-semi-space-size=\d+ packages\//)
       const unbuilt = yield* Effect.promise(() => fetch(pageOf(ports)))
       assert.strictEqual(unbuilt.status, 503)
       assert.strictEqual(unbuilt.headers.get("retry-after"), "2")

@@ -1,15 +1,15 @@
-import { isoTime, type SessionSnapshot } from "@runplane/domain"
+import { isoTime, type SessionSnapshot, type SessionStreamFrame } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
-import * as Arr from "effect/Array"
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
+import * as Pull from "effect/Pull"
 import * as Queue from "effect/Queue"
-import * as Stream from "effect/Stream"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 import { observed, partsOfBytes, totalBytes } from "../../event-log/append/FrameBytes.ts"
 import { Permits } from "../../event-log/append/Permits.ts"
@@ -17,29 +17,47 @@ import type { SessionView } from "../decide/Input.ts"
 import { ObserverSettings } from "../ObserverSettings.ts"
 import { isObservableSessionId } from "../SessionIds.ts"
 
-type Frames = Stream.Stream<ReadonlyArray<ObservedFrame>, RuntimeError>
+type Deliver = (frames: ReadonlyArray<ObservedFrame>) => Effect.Effect<unknown>
 
-/** The frames of a subscription as the log stores them, with the time of their arrival. */
-const observedFrames = (
+/** Delivers frames until they end. */
+type Delivery = (deliver: Deliver) => Effect.Effect<void, RuntimeError>
+
+/**
+ * Delivers the frames of a subscription as the log stores them, with the time of their arrival. While there is a
+ * `replacement`, the frames end with it. Thousands of observers wait here: the operators of a stream take several times
+ * the memory of this loop, and a generator would keep the last frames while it waits for the next.
+ */
+const deliverFrames = (
   runtime: RuntimeClient["Service"],
-  subscription: { readonly sessionId: string; readonly afterSequence: number }
-): Frames =>
-  runtime.streamSession(subscription).pipe(
-    Stream.mapArrayEffect((items) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const receivedAt = isoTime(now)
-        return Arr.of(
-          items.map((item) =>
-            observed(
-              item._tag === "Envelope"
-                ? { kind: "stream-envelope", envelope: item.envelope, ambient: false }
-                : { kind: "stream-inline-error", error: item.error },
-              receivedAt
-            )
-          )
-        )
-      })
+  subscription: { readonly sessionId: string; readonly afterSequence: number },
+  deliver: Deliver,
+  replacement: () => Effect.Effect<void> | undefined = () => undefined
+): Effect.Effect<void, RuntimeError> =>
+  Effect.scopedWith((scope) => {
+    const { channel } = runtime.streamSession(subscription)
+    // `Stream.toPull` would copy the services of the process for each waiting observer.
+    let next = Effect.flatMap(Channel.toPullScoped(channel, scope), (pull) => {
+      next = pull
+      return pull
+    })
+    const arrived = Effect.suspend(() => {
+      const replaced = replacement()
+      return replaced === undefined ? next : Effect.raceFirst(next, Effect.andThen(replaced, Cause.done()))
+    })
+    return arrived.pipe(
+      Effect.flatMap((items) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => deliver(items.map((item) => observedItem(item, isoTime(now)))))
+      ),
+      Effect.forever({ disableYield: true })
     )
+  }).pipe(Pull.catchDone(() => Effect.void))
+
+const observedItem = (item: SessionStreamFrame, receivedAt: string) =>
+  observed(
+    item._tag === "Envelope"
+      ? { kind: "stream-envelope", envelope: item.envelope, ambient: false }
+      : { kind: "stream-inline-error", error: item.error },
+    receivedAt
   )
 
 /** Most early subscriptions at the same time, with a stream each. */
@@ -56,7 +74,7 @@ interface EarlySubscription {
   view: SessionView
   isClaimed: boolean
   readonly number: number
-  readonly frames: Frames
+  readonly delivery: Delivery
 }
 
 /** Frames in the queue of a subscription, and the return of their bytes. */
@@ -80,8 +98,11 @@ export class EarlySubscriptions extends Context.Service<
     readonly update: (sessionId: string, view: SessionView) => void
     /** The last known state of a session with an early subscription. */
     readonly viewOf: (sessionId: string) => SessionView | undefined
-    /** The session's frames after that ordinal; the first reader from the beginning gets the early subscription. */
-    readonly follow: (sessionId: string, after: number) => Frames
+    /**
+     * Delivers the session's frames after that ordinal until the stream ends; the first reader from the beginning gets
+     * the early subscription.
+     */
+    readonly follow: (sessionId: string, after: number, deliver: Deliver) => Effect.Effect<void, RuntimeError>
     /** The observer has stopped. */
     readonly leave: (sessionId: string) => void
   }
@@ -109,13 +130,16 @@ export class EarlySubscriptions extends Context.Service<
           view: { state: session.state, snapshot: session },
           isClaimed: false,
           number,
-          frames: Stream.fromQueue(queue).pipe(
-            Stream.map(({ frames, release }) => {
-              release()
-              return frames
-            }),
-            Stream.ensuring(FiberMap.remove(fibers, number))
-          )
+          delivery: (deliver) =>
+            Queue.take(queue).pipe(
+              Effect.flatMap(({ frames, release }) => {
+                release()
+                return deliver(frames)
+              }),
+              Effect.forever,
+              Pull.catchDone(() => Effect.void),
+              Effect.ensuring(FiberMap.remove(fibers, number))
+            )
         }
         waiting.set(sessionId, early)
         const attempt = attempts.get(sessionId)
@@ -128,8 +152,9 @@ export class EarlySubscriptions extends Context.Service<
           const batch: Batch = { frames, release: () => capacity.release(bytes) }
           return Effect.map(capacity.take(bytes), () => void Queue.offerUnsafe(queue, batch))
         }
-        const feed = observedFrames(runtime, { sessionId, afterSequence: 0 }).pipe(
-          Stream.runForEach((frames) => Effect.forEach(partsOfBytes(frames, BATCH_BYTES), offer, { discard: true })),
+        const feed = deliverFrames(runtime, { sessionId, afterSequence: 0 }, (frames) =>
+          Effect.forEach(partsOfBytes(frames, BATCH_BYTES), offer, { discard: true })
+        ).pipe(
           Effect.matchCauseEffect({
             onSuccess: () => Queue.end(queue),
             onFailure: (cause) => Queue.failCause(queue, cause)
@@ -148,36 +173,42 @@ export class EarlySubscriptions extends Context.Service<
         followed.add(sessionId)
         early.isClaimed = true
         waiting.delete(sessionId)
-        return early.frames
+        return early.delivery
       }
 
       /**
        * A subscription that may be older than its session: until it delivers an envelope, the watch counts. An early
        * subscription that opens meanwhile replaces it, because the attempt may be late, or never return.
        */
-      const attemptOf = (sessionId: string, frames: Frames): Frames =>
-        Stream.suspend(() => {
+      const attempt = (sessionId: string, deliver: Deliver) =>
+        Effect.suspend(() => {
           const replaced = Deferred.makeUnsafe<void>()
           attempts.set(sessionId, replaced)
-          const forget = () => attempts.get(sessionId) === replaced && attempts.delete(sessionId)
-          return frames.pipe(
-            Stream.tap((arrived) => {
-              if (!arrived.some(({ frame }) => frame.kind === "stream-envelope")) return Effect.void
-              forget()
-              followed.add(sessionId)
-              const other = waiting.get(sessionId)
-              if (other === undefined) return Effect.void
-              waiting.delete(sessionId)
-              return FiberMap.remove(fibers, other.number)
+          const isAttempt = () => attempts.get(sessionId) === replaced
+          const forget = () => isAttempt() && attempts.delete(sessionId)
+          const replacement = () => (isAttempt() ? Deferred.await(replaced) : undefined)
+          return deliverFrames(
+            runtime,
+            { sessionId, afterSequence: 0 },
+            Effect.fnUntraced(function* (arrived) {
+              if (isAttempt() && arrived.some(({ frame }) => frame.kind === "stream-envelope")) {
+                forget()
+                followed.add(sessionId)
+                const other = waiting.get(sessionId)
+                waiting.delete(sessionId)
+                if (other !== undefined) yield* FiberMap.remove(fibers, other.number)
+              }
+              yield* deliver(arrived)
             }),
-            Stream.interruptWhen(Deferred.await(replaced)),
-            Stream.concat(
-              Stream.suspend(() => {
+            replacement
+          ).pipe(
+            Effect.andThen(
+              Effect.suspend(() => {
                 const early = forget() ? waiting.get(sessionId) : undefined
-                return early === undefined ? Stream.empty : claim(sessionId, early)
+                return early === undefined ? Effect.void : claim(sessionId, early)(deliver)
               })
             ),
-            Stream.ensuring(Effect.sync(forget))
+            Effect.ensuring(Effect.sync(forget))
           )
         })
 
@@ -188,13 +219,12 @@ export class EarlySubscriptions extends Context.Service<
           if (early !== undefined) early.view = view
         },
         viewOf: (sessionId) => waiting.get(sessionId)?.view,
-        follow: (sessionId, after) => {
+        follow: (sessionId, after, deliver) => {
           const early = after === 0 ? waiting.get(sessionId) : undefined
-          if (early !== undefined) return claim(sessionId, early)
-          const frames = observedFrames(runtime, { sessionId, afterSequence: after })
-          if (after === 0) return attemptOf(sessionId, frames)
+          if (early !== undefined) return claim(sessionId, early)(deliver)
+          if (after === 0) return attempt(sessionId, deliver)
           followed.add(sessionId)
-          return frames
+          return deliverFrames(runtime, { sessionId, afterSequence: after }, deliver)
         },
         leave: (sessionId) => {
           followed.delete(sessionId)

@@ -3,10 +3,10 @@ import { assert, layer } from "@effect/vitest"
 import { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import { ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../../src/observe/Observers.ts"
 import { EarlySubscriptions } from "../../../src/observe/sessions/EarlySubscriptions.ts"
@@ -39,6 +39,19 @@ const assertWhole = Effect.fnUntraced(function* (runId: RunId) {
     data.map(({ status }) => status),
     "gap"
   )
+})
+
+/** Follows a session until so many frames were delivered. */
+const followUntil = Effect.fnUntraced(function* (sessionId: string, count: number) {
+  const early = yield* EarlySubscriptions
+  const delivered = yield* Deferred.make<void>()
+  let frames = 0
+  const follow = early.follow(sessionId, 0, (arrived) => {
+    frames += arrived.length
+    return frames < count ? Effect.void : Deferred.succeed(delivered, undefined)
+  })
+  yield* Effect.raceFirst(follow, Deferred.await(delivered))
+  assert.strictEqual(frames, count)
 })
 
 const layerEarly = EarlySubscriptions.layer.pipe(
@@ -87,13 +100,12 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       const fake = yield* RuntimeFake
       const early = yield* EarlySubscriptions
       const sessionId = randomUUID()
-      const failure = yield* Effect.flip(Stream.runDrain(early.follow(sessionId, 0)))
+      const failure = yield* Effect.flip(early.follow(sessionId, 0, () => Effect.void))
       assert.strictEqual(failure.reason, "NOT_FOUND")
       yield* early.open(yield* fake.openSession({ sessionId }))
       yield* fake.awaitOpenStreams("StreamSession", 1, sessionId)
       yield* fake.accept(sessionId, { messageType: "SessionStart" })
-      const [frames] = yield* Stream.runCollect(Stream.take(early.follow(sessionId, 0), 1))
-      assert.lengthOf(frames ?? [], 1)
+      yield* followUntil(sessionId, 1)
     }).pipe(Effect.provide(layerEarly))
   )
 
@@ -104,12 +116,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       for (const moment of ["before", "after"] as const) {
         const sessionId = randomUUID()
         yield* fake.hang({ method: "StreamSession", sessionId })
-        const following = early.follow(sessionId, 0).pipe(
-          Stream.flatMap((frames) => Stream.fromIterable(frames)),
-          Stream.take(2),
-          Stream.runCollect
-        )
-        const followed = yield* Effect.forkChild(following)
+        const followed = yield* Effect.forkChild(followUntil(sessionId, 2))
         const asked = fake.calls.pipe(
           Effect.map((calls) => calls.filter((call) => call.sessionId === sessionId).length)
         )
@@ -120,7 +127,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
         yield* fake.awaitOpenStreams("StreamSession", 1, sessionId)
         if (moment === "after") yield* fake.accept(sessionId, { messageType: "SessionStart" })
         yield* fake.accept(sessionId, { messageType: "Commitment" })
-        assert.lengthOf(yield* Fiber.join(followed), 2)
+        yield* Fiber.join(followed)
         early.leave(sessionId)
       }
     }).pipe(Effect.provide(layerEarly))

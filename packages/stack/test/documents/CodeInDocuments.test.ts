@@ -79,6 +79,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/guides/ag-ui.md: import react from "@vitejs/plugin-react"': BY_HAND,
   "docs/reference/archive.md: events/dt=2026-11-26/main-0000000000000001-0000000000020000.parquet":
     "names of files; packages/domain/test/archive checks their form",
+  'docs/reference/operations.md: runplane="docker compose -f docker/compose.yaml run --rm --no-deps --user $(id -u):$(id -g) --volume $PWD:/backup"':
+    "needs containers; tried by hand",
   "docs/reference/archive.md: SELECT * FROM read_parquet('runs/*/*.parquet')": BY_HAND,
   "docs/internals/inside.md: runtime (gRPC)      OpenTelemetry (HTTP, gRPC)     people, judges          the clock":
     "a picture",
@@ -163,7 +165,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/guides/upgrade.md: runplane migrate": "scripts/rehearse-deploy.mjs migrates, and restarts processes in turn",
   "docs/guides/upgrade.md: helm upgrade runplane docker/helm/runplane --reuse-values": "needs a cluster of Kubernetes",
   "docs/guides/upgrade.md: createdb --owner runplane runplane_before": "scripts/rehearse-deploy.mjs restores a backup",
-  "docker/README.md: Dockerfile               one image; its commands are control-plane, launcher, sandbox and all-in-one":
+  "docker/README.md: Dockerfile               one image: control-plane, launcher, sandbox, all-in-one, and each command of `runplane`":
     "a picture of folders",
   "scripts/build/readme/contracts.md: openapi/control-plane.json     the run control plane": "a picture of folders"
 }

@@ -51,6 +51,10 @@ export {
 export { refusalWords } from "./card/RefusalWords.ts"
 export { CardSeat, inOrder, SeatVote } from "./card/Seats.ts"
 export { type CardRule, type Sums, sumsOf, type Tick, tickOf } from "./card/Ticks.ts"
+export * from "./erasure/ErasurePlan.ts"
+export { type FoundMembers, foundInEvent, foundInFrame, isFoundIn, textsIn } from "./erasure/FoundMembers.ts"
+export { type Scrubbed, scrubbedJson } from "./erasure/ScrubbedJson.ts"
+export { copyFinder, eitherFinder, type TextFinder, textFinder } from "./erasure/TextFinder.ts"
 export {
   CanonicalEvent,
   decodeEvent,
@@ -84,6 +88,7 @@ export {
   sessionStateChanged,
   streamOpened
 } from "./events/ControlPlaneEvents.ts"
+export { ERASED_TEXT, ErasedMember } from "./events/ErasedMember.ts"
 export type { DraftHead } from "./events/EventType.ts"
 export { loggedDecision } from "./events/LoggedDecision.ts"
 export * from "./events/OutboundMessage.ts"
@@ -280,7 +285,7 @@ export { type ErasableHistory, type ErasableVerification, verifyErasable } from 
 export * from "./seals/Disclosure.ts"
 export { ERASABLE, type ErasureRule, erasableData, erasablePayload } from "./seals/ErasableMembers.ts"
 export { type ErasableSpan, erasableInEvent, erasableInFrame } from "./seals/ErasableSpans.ts"
-export { ErasedMember, erasedEvent, type ServedEvent, servedEvent } from "./seals/ErasedEvent.ts"
+export { erasedEvent, type ServedEvent, servedEvent } from "./seals/ErasedEvent.ts"
 export * from "./seals/ErasureChain.ts"
 export { type CheckedErasures, checkErasures } from "./seals/ErasureVerification.ts"
 export {

@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { Field } from "../values/Field.ts"
 import { RunId } from "../values/Ids.ts"
+import { ErasedMember } from "./ErasedMember.ts"
 
 export const SubjectKind = Schema.Literals([
   "run",
@@ -74,7 +75,12 @@ export const RecordedEvent = Schema.Struct({
   subject,
   source,
   trace,
-  data: Field.object("What happened; the keys depend on the type. Events of messages carry decodedPayload")
+  data: Field.object("What happened; the keys depend on the type. Events of messages carry decodedPayload"),
+  erased: Schema.optionalKey(
+    Schema.Array(ErasedMember).annotate({
+      description: "Members whose values were erased: an empty text or null is in their positions"
+    })
+  )
 }).annotate({ identifier: "CanonicalEvent", description: "One entry of a run's log, in the form all modes share" })
 export type RecordedEvent = typeof RecordedEvent.Type
 

@@ -53,8 +53,15 @@ export { CardSeat, inOrder, SeatVote } from "./card/Seats.ts"
 export { type CardRule, type Sums, sumsOf, type Tick, tickOf } from "./card/Ticks.ts"
 export * from "./erasure/ErasurePlan.ts"
 export { type FoundMembers, foundInEvent, foundInFrame, isFoundIn, textsIn } from "./erasure/FoundMembers.ts"
+export {
+  type ErasedText,
+  eventMembers,
+  frameMembers,
+  withoutEventMembers,
+  withoutFrameMembers
+} from "./erasure/MemberErasures.ts"
 export { type Scrubbed, scrubbedJson } from "./erasure/ScrubbedJson.ts"
-export { copyFinder, eitherFinder, type TextFinder, textFinder } from "./erasure/TextFinder.ts"
+export { copyFinder, eitherFinder, shortenedFinder, type TextFinder, textFinder } from "./erasure/TextFinder.ts"
 export {
   CanonicalEvent,
   decodeEvent,
@@ -88,7 +95,6 @@ export {
   sessionStateChanged,
   streamOpened
 } from "./events/ControlPlaneEvents.ts"
-export { ERASED_TEXT, ErasedMember } from "./events/ErasedMember.ts"
 export type { DraftHead } from "./events/EventType.ts"
 export { loggedDecision } from "./events/LoggedDecision.ts"
 export * from "./events/OutboundMessage.ts"
@@ -115,6 +121,7 @@ export {
   type TimedRun
 } from "./events/RunTimes.ts"
 export * from "./events/Scenario.ts"
+export { ERASED_TEXT } from "./events/ShownData.ts"
 export { type DecodedPayload, decodePayload, parseJsonObject, payloadTypeName } from "./frames/PayloadTypes.ts"
 export * from "./frames/RuntimeFrames.ts"
 export * from "./gate/Baseline.ts"

@@ -64,15 +64,21 @@ const SHORTEST_PART = 4
 const SHORTEST_START = 16
 
 /**
- * Finds copies of erased values: texts that contain one of them, and texts that are the start of one, as the service
- * shortens long texts. A value of fewer characters than four counts where it is the whole text.
+ * Finds copies of erased values: texts that contain one of them, and texts that are the start of one. A value of fewer
+ * characters than four counts where it is the whole text.
  */
 export const copyFinder = (values: ReadonlyArray<string>): TextFinder => {
-  const erased = [...new Set(values)].filter((value) => value !== "")
-  const parts = erased.filter(({ length }) => length >= SHORTEST_PART).map(textFinder)
-  const folded = erased.map(foldText)
+  const erased = new Set(values)
+  erased.delete("")
+  const parts = [...erased].filter(({ length }) => length >= SHORTEST_PART).map(textFinder)
+  const isStart = shortenedFinder(values)
+  return (text) => erased.has(text) || parts.some((isIn) => isIn(text)) || isStart(text)
+}
+
+/** Finds shortened copies of erased values, as the service keeps of long texts: their start, of some length. */
+export const shortenedFinder = (values: ReadonlyArray<string>): TextFinder => {
+  const folded = [...new Set(values)].filter(({ length }) => length > SHORTEST_START).map(foldText)
   return (text) => {
-    if (erased.includes(text) || parts.some((isIn) => isIn(text))) return true
     const start = foldText(text).replace(/(?:…|\.\.\.)$/, "")
     return start.length >= SHORTEST_START && folded.some((value) => value.startsWith(start))
   }

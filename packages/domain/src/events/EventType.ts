@@ -2,9 +2,9 @@ import * as Schema from "effect/Schema"
 import { objectAt } from "../values/JsonReader.ts"
 import type { JsonObject } from "../values/PayloadDecoder.ts"
 import type { CanonicalEventType } from "./CanonicalEventType.ts"
-import { shownData } from "./ErasedMember.ts"
 import { type Members, membersOf } from "./Members.ts"
 import { type EventSource, type EventTrace, envelopeFields, RecordedEvent, type Subject } from "./RecordedEvent.ts"
+import { shownData } from "./ShownData.ts"
 
 /** What is known of an event before the log assigns its id and position. */
 export interface DraftHead {

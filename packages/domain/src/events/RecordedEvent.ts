@@ -76,11 +76,9 @@ export const RecordedEvent = Schema.Struct({
   source,
   trace,
   data: Field.object("What happened; the keys depend on the type. Events of messages carry decodedPayload"),
-  erased: Schema.optionalKey(
-    Schema.Array(ErasedMember).annotate({
-      description: "Members whose values were erased: an empty text or null is in their positions"
-    })
-  )
+  erased: Schema.optionalKey(Schema.Array(ErasedMember)).annotate({
+    description: "The members whose values were erased: an empty text or null is in the position of each"
+  })
 }).annotate({ identifier: "CanonicalEvent", description: "One entry of a run's log, in the form all modes share" })
 export type RecordedEvent = typeof RecordedEvent.Type
 

@@ -86,7 +86,7 @@ export const verify = Command.make(
       const alone = shorter.ok ? shorter : first
       const checked =
         alone.ok && Option.isSome(kept)
-          ? verifyExport(sha256, check, bytes, yield* keptSeal(kept.value, alone.runId))
+          ? verifyExport(sha256, check, bytes, { kept: yield* keptSeal(kept.value, alone.runId) })
           : alone
       const proven = Option.isSome(source) ? withSignatures(checked, allowUnproven, trusted) : checked
       const receipt = exportedReceipt(proven.ok ? proven.receipt : null, receiptKeys)

@@ -116,7 +116,7 @@ const proven = (
         return page
       })
     const covered = bodyOf(chained).pipe(
-      Stream.concat(Stream.suspend(() => Stream.make(ends.proof(seal, heads)))),
+      Stream.concat(Stream.suspend(() => Stream.make(ends.proof({ seal, heads })))),
       Stream.map((text) => {
         hash.update(text, "utf8")
         return text

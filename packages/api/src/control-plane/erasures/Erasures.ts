@@ -1,6 +1,8 @@
 import { Field, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { integer, withDefault } from "../../validation/Fields.ts"
+import { searchText } from "../query/DescribedField.ts"
+import { runQueryFields } from "../query/QueryFields.ts"
 
 const optional = Schema.optionalKey
 
@@ -84,10 +86,11 @@ export const ERASED_ROWS = [
   "decision"
 ] as const
 
-const ErasedRows = Schema.Struct({
+export const ErasedRows = Schema.Struct({
   of: Schema.Literals(ERASED_ROWS).annotate({ description: "What the rows are" }),
   count: Field.integer("Number of rows that have lost a text", 1)
 }).annotate({ identifier: "ErasedRows", description: "Rows beside the log that lose the text" })
+export type ErasedRows = typeof ErasedRows.Type
 
 /** A position that has the text and keeps it. */
 export const RemainingText = Schema.Struct({
@@ -126,9 +129,7 @@ export type Erasure = typeof Erasure.Type
 export const NewErasureJob = Schema.Struct({
   find,
   query: optional(
-    Field.text("Search over runs; absent or empty for all runs", "scenario:support createdAt:>2026-01-01").check(
-      Schema.isMaxLength(2_000)
-    )
+    searchText(runQueryFields, "Search over runs; all runs without it", "scenario:support createdAt:>2026-01-01")
   ),
   reason,
   dryRun,

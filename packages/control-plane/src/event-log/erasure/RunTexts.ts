@@ -7,7 +7,16 @@ import { type FoundRows, foundRows, makeScrubber, type RunErasure, togetherFound
 /** Members of the metadata by which a run is found, cloned and connected to its session. */
 const KEEP_OF_RUN = new Set([
   ...["id", "participantId", "participants", "sessionId", "modeName", "modeVersion", "mode", "runtime", "kind"],
-  ...["policyVersion", "configurationVersion", "source", "sourceRef", "scenarioRef", "environment", "traceId", "spanId"],
+  ...[
+    "policyVersion",
+    "configurationVersion",
+    "source",
+    "sourceRef",
+    "scenarioRef",
+    "environment",
+    "traceId",
+    "spanId"
+  ],
   ...["idempotencyKey", "cancelCallback", "initiatorParticipantId"]
 ])
 
@@ -157,5 +166,7 @@ export const makeRunTexts = Effect.map(PgClient.PgClient, (sql) => {
   })
   return { artifactsWith, erase } as const
 })
+
+export type RunTexts = Effect.Success<typeof makeRunTexts>
 
 const NOTHING_KEPT: ReadonlySet<string> = new Set()

@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
 import { batchedReads } from "../../platform/postgres/Batched.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
+import { ErasedRuns } from "../ErasedRuns.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { SESSION_ORDER } from "../SessionOrder.ts"
 import { MAX_CHECKPOINT_BYTES, readState } from "./Checkpoint.ts"
@@ -55,6 +56,7 @@ export class RunStateReader extends Context.Service<
       const cache = yield* ProjectionCache
       const events = yield* EventRepository
       const texts = makeStateTexts()
+      yield* (yield* ErasedRuns).listen(texts.forget)
 
       /** The stored state of a run, by its id or session id. */
       const readOne = (reference: string) =>

@@ -47,7 +47,10 @@ const text = new TextDecoder()
 
 /** The artifact that an event is about. */
 const artifactOf = (event: Uint8Array): string | undefined =>
-  Result.match(decodeArtifact(text.decode(event)), { onFailure: () => undefined, onSuccess: ({ data }) => data.artifactId })
+  Result.match(decodeArtifact(text.decode(event)), {
+    onFailure: () => undefined,
+    onSuccess: ({ data }) => data.artifactId
+  })
 
 const decodeJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Json))
 
@@ -115,13 +118,13 @@ export const searchMembers = Effect.fnUntraced(function* (
     [...new Set(named.filter((member) => member.target === target).map(({ index }) => index))].toSorted((a, b) => a - b)
   const take = (target: PlannedMember["target"], row: SaltedText) =>
     Effect.gen(function* () {
-      const { erased, text: bytes } =
-        target === "event" ? servedEvent(row.bytes) : { erased: [], text: row.bytes }
+      const { erased, text: bytes } = target === "event" ? servedEvent(row.bytes) : { erased: [], text: row.bytes }
       const own = target === "event" ? eventMembers(bytes) : frameMembers(bytes)
       const members: Array<PlannedMember> = []
       for (const { index, pointer } of named.filter((one) => one.target === target && one.index === row.index)) {
         const value = own.get(pointer)
-        if (value === undefined) return yield* erasureConflict(`${target} ${index} has no erasable member ${pointer}: ${KEPT}`)
+        if (value === undefined)
+          return yield* erasureConflict(`${target} ${index} has no erasable member ${pointer}: ${KEPT}`)
         const isGone =
           erased.some((member) => member.pointer === pointer) ||
           (typeof row.salts !== "string" && row.salts[pointer] === undefined)
@@ -134,11 +137,15 @@ export const searchMembers = Effect.fnUntraced(function* (
       return members
     })
   const takeAll = Effect.fnUntraced(function* (target: PlannedMember["target"]) {
-    const indexes = positions(target)
-    const rows = yield* target === "event" ? log.events(runId, indexes) : log.frames(runId, indexes)
-    const missing = indexes.find((index) => !rows.some((row) => row.index === index))
+    const members: Array<PlannedMember> = []
+    const missing = yield* log.eachAt(target, runId, positions(target), (page) =>
+      Effect.map(
+        Effect.forEach(page, (row) => take(target, row)),
+        (found) => void members.push(...found.flat())
+      )
+    )
     if (missing !== undefined) return yield* badRequest(`members: the run has no ${target} ${missing}`)
-    return (yield* Effect.forEach(rows, (row) => take(target, row))).flat()
+    return members
   })
   const ofEvents = yield* takeAll("event")
   const ofFrames = yield* takeAll("frame")

@@ -1,0 +1,40 @@
+-- Erasures of a text from many runs, and their dry runs (docs/reference/erasure.md). `find` is the text, only while the
+-- job works; a search that has the text goes with it.
+CREATE TABLE erasure_jobs (
+  id uuid PRIMARY KEY,
+  ordinal bigint GENERATED ALWAYS AS IDENTITY,
+  dry_run boolean NOT NULL,
+  find text,
+  query text NOT NULL,
+  reason text NOT NULL,
+  -- The caller, for the audit entries of its runs.
+  actor text NOT NULL,
+  actor_type text NOT NULL,
+  actor_name text,
+  request_id text NOT NULL,
+  client_address text NOT NULL,
+  created_at timestamptz NOT NULL,
+  -- Null while it works.
+  ended_at timestamptz,
+  -- Of a dry run that has ended.
+  plan text
+);
+CREATE INDEX erasure_jobs_open ON erasure_jobs (ordinal) WHERE ended_at IS NULL;
+CREATE INDEX erasure_jobs_plan ON erasure_jobs (plan) WHERE plan IS NOT NULL;
+
+-- The runs of a job. `plan` is what the dry run has found of a run, and what the erasure finds again or leaves the run.
+CREATE TABLE erasure_runs (
+  job_id uuid NOT NULL REFERENCES erasure_jobs (id) ON DELETE CASCADE,
+  position integer NOT NULL,
+  run_id uuid NOT NULL,
+  plan text,
+  members integer NOT NULL DEFAULT 0,
+  remaining integer NOT NULL DEFAULT 0,
+  pending boolean NOT NULL DEFAULT false,
+  -- Why the run was left as it is.
+  left_out text,
+  done_at timestamptz,
+  PRIMARY KEY (job_id, position)
+);
+CREATE INDEX erasure_runs_open ON erasure_runs (job_id, position) WHERE done_at IS NULL;
+CREATE INDEX erasure_runs_run ON erasure_runs (run_id) WHERE done_at IS NULL;

@@ -1,0 +1,202 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import {
+  type BadRequest,
+  badRequest,
+  type Conflict,
+  type ErasedRows,
+  type Erasure,
+  erasureConflict,
+  MAX_LISTED_MEMBERS,
+  type NewErasure,
+  type NotFound,
+  type RemainingText,
+  runNotFound,
+  sealedInVersion1
+} from "@runplane/api"
+import {
+  type ErasureEntry,
+  type ErasurePlan,
+  foldText,
+  isoTime,
+  isTerminal,
+  planDifference,
+  planText,
+  type RunId,
+  textFinder
+} from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { makeErasableLog } from "../../event-log/erasure/ErasableLog.ts"
+import { makeErasedProjection } from "../../event-log/erasure/ErasedProjection.ts"
+import { ErasureHooks, type FoundRows, type RunErasure, togetherFound } from "../../event-log/erasure/ErasureHooks.ts"
+import { makeRunTexts } from "../../event-log/erasure/RunTexts.ts"
+import { RunAdministration } from "../../event-log/runs/RunAdministration.ts"
+import { RunRepository } from "../../event-log/runs/RunRepository.ts"
+import { makeMarkErasure } from "../../marks/MarkErasure.ts"
+import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
+import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
+import { sha256 } from "../../platform/Sha256.ts"
+import { makeAuditRemains } from "./AuditRemains.ts"
+import { ErasureNotices } from "./ErasureNotices.ts"
+import { type FoundInLog, searchMembers, searchText } from "./MemberSearch.ts"
+import { NOT_REACHED } from "./NotReached.ts"
+import { rewritten } from "./Rewritten.ts"
+
+const REASON_HAS_TEXT = "reason must not contain the text to erase: it stays, for all readers"
+const PLAN_REQUIRED = "plan is required: send the plan of a dry run, or dryRun: true"
+const ONE_OF_BOTH = "either find or members is required, and not both"
+const BLANK = "find must have at least two characters beside spaces"
+
+/** Why a request cannot be an erasure, whatever the run; undefined for one that can. */
+export const erasureFault = ({ dryRun, find, plan, reason }: ErasureRequest): string | undefined => {
+  if (find !== undefined && foldText(find).trim().length < 2) return BLANK
+  if (find !== undefined && textFinder(find.trim())(reason)) return REASON_HAS_TEXT
+  return dryRun || plan !== undefined ? undefined : PLAN_REQUIRED
+}
+
+export type ErasureRequest = Pick<NewErasure, "dryRun" | "find" | "members" | "plan" | "reason">
+
+type Refusal = BadRequest | Conflict | NotFound | SqlError
+
+/**
+ * Erases texts from one run (docs/reference/erasure.md): from its log, where the entry of the erasure keeps the chain
+ * whole, from the state that is folded of it, and from all other rows of the run. One transaction under the lock of the
+ * run does all of it, so no reader finds a part.
+ */
+export class RunErasures extends Context.Service<
+  RunErasures,
+  {
+    readonly erase: (
+      reference: string,
+      request: ErasureRequest,
+      caller: Caller,
+      /** Further statements of the transaction. */
+      also?: (answer: Erasure) => Effect.Effect<unknown, SqlError>
+    ) => Effect.Effect<Erasure, Refusal>
+  }
+>()("runplane/control-plane/RunErasures") {
+  static readonly layer = Layer.effect(
+    RunErasures,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const administration = yield* RunAdministration
+      const audit = yield* AuditTrail
+      const clock = yield* DatabaseClock
+      const hooks = yield* ErasureHooks
+      const notices = yield* ErasureNotices
+      const runs = yield* RunRepository
+      const log = yield* makeErasableLog
+      const texts = yield* makeRunTexts
+      const projection = yield* makeErasedProjection
+      const eraseMarks = yield* makeMarkErasure
+      const auditRemains = yield* makeAuditRemains
+
+      const search = (runId: RunId, { find, members }: ErasureRequest) =>
+        find !== undefined
+          ? searchText({ log, texts, runId }, find.trim())
+          : searchMembers({ log, texts, runId }, members ?? [])
+
+      /** Drops the values from the log, enters the erasure, and folds the state again. */
+      const rewrite = Effect.fnUntraced(function* (
+        { at, by, runId }: RunErasure,
+        { members }: FoundInLog,
+        reason: string
+      ) {
+        const entries: Array<ErasureEntry> = []
+        for (const target of ["event", "frame"] as const) {
+          const byIndex = Map.groupBy(
+            members.filter((member) => member.target === target),
+            ({ index }) => index
+          )
+          const missing = yield* log.eachAt(target, runId, [...byIndex.keys()], (page) =>
+            Effect.suspend(() => {
+              const changed = rewritten(target, page, byIndex, { at, by, reason })
+              entries.push(...changed.flatMap((one) => one.entries))
+              return target === "event" ? log.writeEvents(changed) : log.writeFrames(runId, changed)
+            }).pipe(Effect.asVoid)
+          )
+          if (missing !== undefined)
+            return yield* Effect.die(new Error(`the log of ${runId} lacks ${target} ${missing}`))
+        }
+        yield* log.enter(runId, entries)
+        yield* projection.fold(runId)
+      })
+
+      const beside = Effect.fnUntraced(function* (erasure: RunErasure, emptied: ReadonlySet<string>) {
+        const found: Array<FoundRows> = [yield* texts.erase(erasure, emptied), yield* eraseMarks(erasure)]
+        for (const hook of hooks) found.push(yield* hook(erasure))
+        found.push(yield* auditRemains(erasure))
+        return togetherFound(found)
+      })
+
+      const eraseLocked = Effect.fnUntraced(function* (runId: RunId, request: ErasureRequest, caller: Caller) {
+        const { dryRun: isDryRun, reason } = request
+        if (!isDryRun) yield* administration.lock([runId])
+        const head = yield* log.head(runId)
+        if (head === undefined) return yield* runNotFound(runId)
+        if (head.chain < 2) return yield* sealedInVersion1(runId)
+        const at = isoTime(yield* clock.now)
+        const by = caller.actor.actorId
+        const found = yield* search(runId, request)
+        const plan: ErasurePlan = { runId, members: found.members, kept: found.kept }
+        const planned = planText(sha256, plan)
+        const difference = isDryRun ? undefined : planDifference(request.plan ?? "", planned)
+        if (difference !== undefined) return yield* erasureConflict(`the plan is out of date: ${difference}`)
+        const erasure: RunErasure = { runId, finder: found.finder, isDryRun, by, at }
+        if (!isDryRun && found.members.length > 0) yield* rewrite(erasure, found, reason)
+        const { remains, rows } = yield* beside(erasure, found.emptied)
+        if (!isDryRun) {
+          // Whatever was cached of the run is of the revision before.
+          yield* administration.raiseRevision(runId)
+          const details = { members: found.members.length, remaining: found.kept.length + remains.length }
+          yield* audit.record({ caller, action: "run.erase", resource: "run", resourceId: runId, details, at })
+        }
+        const all: ReadonlyArray<RemainingText> = [
+          ...(isTerminal(head.status)
+            ? []
+            : [{ of: "run", why: "it is open: later events with the text are not erased" }]),
+          ...found.kept.map(({ index, pointer, target, why }) => ({ of: target, index, pointer, why })),
+          ...remains
+        ]
+        const answer: Erasure = {
+          ...{ runId, dryRun: isDryRun, plan: planned, at, by, reason },
+          members: found.members.length,
+          erased: found.members.slice(0, MAX_LISTED_MEMBERS),
+          rows: summed(rows),
+          remaining: all.length,
+          remains: all.slice(0, MAX_LISTED_MEMBERS),
+          pending: null,
+          notReached: NOT_REACHED
+        }
+        return answer
+      })
+
+      const erase = Effect.fn("RunErasures.erase")(function* (
+        reference: string,
+        request: ErasureRequest,
+        caller: Caller,
+        also: (answer: Erasure) => Effect.Effect<unknown, SqlError> = () => Effect.void
+      ) {
+        if ((request.find === undefined) === (request.members === undefined)) return yield* badRequest(ONE_OF_BOTH)
+        const fault = erasureFault(request)
+        if (fault !== undefined) return yield* badRequest(fault)
+        const runId = (yield* runs.resolve(reference)) ?? (yield* runNotFound(reference))
+        const answer = yield* sql.withTransaction(Effect.tap(eraseLocked(runId, request, caller), also)).pipe(
+          Effect.tap(({ dryRun }) => (dryRun ? Effect.void : notices.announce(runId))),
+          Effect.uninterruptible
+        )
+        return answer
+      })
+      return RunErasures.of({ erase })
+    })
+  )
+}
+
+/** Rows of one kind as one number. */
+const summed = (rows: ReadonlyArray<ErasedRows>): ReadonlyArray<ErasedRows> =>
+  [...Map.groupBy(rows, ({ of }) => of)].map(([of, same]) => ({
+    of,
+    count: same.reduce((sum, { count }) => sum + count, 0)
+  }))

@@ -6,7 +6,7 @@ import { ErasureJobs } from "./ErasureJobs.ts"
 import * as ErasureLoop from "./ErasureLoop.ts"
 import { ErasureNotices } from "./ErasureNotices.ts"
 import { ErasuresHttp } from "./ErasuresHttp.ts"
-import { RunErasures } from "./RunErasures.ts"
+import { TextErasures } from "./TextErasures.ts"
 
 /** Erasure of single texts from runs whose seals stay valid (docs/reference/erasure.md). */
 export const erasure = {
@@ -14,7 +14,7 @@ export const erasure = {
   tables: ["erasure_jobs", "erasure_runs"],
   onRunsDeleted: makeErasureDeletion,
   layer: ErasureLoop.layer.pipe(
-    Layer.provideMerge(Layer.merge(RunErasures.layer, ErasureJobs.layer)),
+    Layer.provideMerge(Layer.merge(TextErasures.layer, ErasureJobs.layer)),
     Layer.provide([ErasureNotices.layer, Ids.layer])
   ),
   routes: ErasuresHttp

@@ -27,7 +27,7 @@ import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget } from "../../platform/postgres/search/SearchBudget.ts"
 import { RunMeaning } from "../../queries/runs/RunSearch.ts"
 import { NOT_REACHED } from "./NotReached.ts"
-import { erasureFault } from "./RunErasures.ts"
+import { erasureFault } from "./TextErasures.ts"
 
 /** Jobs of a list, and jobs that are kept. */
 const LISTED_JOBS = 100

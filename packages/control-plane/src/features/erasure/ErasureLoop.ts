@@ -10,7 +10,7 @@ import { forever, roundGoesOn } from "../../platform/loop/Forever.ts"
 import { describeSqlError, isContention, isOutage, isTimeout } from "../../platform/postgres/SqlFailures.ts"
 import { sha256Hex } from "../../platform/Sha256.ts"
 import { ErasureJobs } from "./ErasureJobs.ts"
-import { RunErasures } from "./RunErasures.ts"
+import { TextErasures } from "./TextErasures.ts"
 
 /** Runs that a round reads at a time, and those that it works on at the same time. */
 const RUNS_PER_ROUND = 100
@@ -43,7 +43,7 @@ interface OpenRun {
  */
 const workForever = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  const erasures = yield* RunErasures
+  const erasures = yield* TextErasures
   const jobs = yield* ErasureJobs
 
   const nextJob = Effect.map(

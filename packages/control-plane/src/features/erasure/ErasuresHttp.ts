@@ -4,14 +4,14 @@ import { HttpApiBuilder } from "effect/http-api"
 import { asCaller } from "../../platform/http/CurrentCaller.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { ErasureJobs } from "./ErasureJobs.ts"
-import { RunErasures } from "./RunErasures.ts"
+import { TextErasures } from "./TextErasures.ts"
 
 /** The `erasures` group. */
 export const ErasuresHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "erasures",
   Effect.fnUntraced(function* (handlers) {
-    const erasures = yield* RunErasures
+    const erasures = yield* TextErasures
     const jobs = yield* ErasureJobs
     return handlers.handleAll({
       erase: ({ params, payload }) => asCaller((caller) => erasures.erase(params.id, payload, caller)),

@@ -65,8 +65,8 @@ type Refusal = BadRequest | Conflict | NotFound | SqlError
  * whole, from the state that is folded of it, and from all other rows of the run. One transaction under the lock of the
  * run does all of it, so no reader finds a part.
  */
-export class RunErasures extends Context.Service<
-  RunErasures,
+export class TextErasures extends Context.Service<
+  TextErasures,
   {
     readonly erase: (
       reference: string,
@@ -76,9 +76,9 @@ export class RunErasures extends Context.Service<
       also?: (answer: Erasure) => Effect.Effect<unknown, SqlError>
     ) => Effect.Effect<Erasure, Refusal>
   }
->()("runplane/control-plane/RunErasures") {
+>()("runplane/control-plane/TextErasures") {
   static readonly layer = Layer.effect(
-    RunErasures,
+    TextErasures,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const administration = yield* RunAdministration
@@ -173,7 +173,7 @@ export class RunErasures extends Context.Service<
         return answer
       })
 
-      const erase = Effect.fn("RunErasures.erase")(function* (
+      const erase = Effect.fn("TextErasures.erase")(function* (
         reference: string,
         request: ErasureRequest,
         caller: Caller,
@@ -189,7 +189,7 @@ export class RunErasures extends Context.Service<
         )
         return answer
       })
-      return RunErasures.of({ erase })
+      return TextErasures.of({ erase })
     })
   )
 }

@@ -38,3 +38,25 @@ CREATE TABLE erasure_runs (
 );
 CREATE INDEX erasure_runs_open ON erasure_runs (job_id, position) WHERE done_at IS NULL;
 CREATE INDEX erasure_runs_run ON erasure_runs (run_id) WHERE done_at IS NULL;
+
+-- Runs whose files in the archive still have erased texts (docs/reference/erasure.md#archive). The positions and the day
+-- find the files.
+CREATE TABLE archive_erasures (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  run_id uuid NOT NULL,
+  requested_at timestamptz NOT NULL,
+  run_created_at timestamptz NOT NULL,
+  first_seq bigint NOT NULL,
+  last_seq bigint NOT NULL,
+  rewritten_at timestamptz
+);
+CREATE INDEX archive_erasures_pending ON archive_erasures (run_id) WHERE rewritten_at IS NULL;
+
+-- The events of these runs as the files are to have them, until they do: retention may delete the run meanwhile.
+CREATE TABLE archive_erased_events (
+  seq bigint PRIMARY KEY,
+  run_id uuid NOT NULL,
+  event json NOT NULL,
+  salts json NOT NULL
+);
+CREATE INDEX archive_erased_events_run ON archive_erased_events (run_id);

@@ -1,4 +1,4 @@
-import type { ErasedRows, RemainingText } from "@runplane/api"
+import type { ErasedRows, Erasure, RemainingText } from "@runplane/api"
 import { type RunId, scrubbedJson, type TextFinder } from "@runplane/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -20,6 +20,8 @@ export interface RunErasure {
 export interface FoundRows {
   readonly rows: ReadonlyArray<ErasedRows>
   readonly remains: ReadonlyArray<RemainingText>
+  /** Files that have the text until another process rewrites them. */
+  readonly pending?: NonNullable<Erasure["pending"]>
 }
 
 /**
@@ -43,8 +45,14 @@ export const foundRows = (of: ErasedRows["of"], count: number, kept = 0): FoundR
 
 export const togetherFound = (found: ReadonlyArray<FoundRows>): FoundRows => ({
   rows: found.flatMap(({ rows }) => rows),
-  remains: found.flatMap(({ remains }) => remains)
+  remains: found.flatMap(({ remains }) => remains),
+  ...pendingOf(found)
 })
+
+const pendingOf = (found: ReadonlyArray<FoundRows>) => {
+  const pending = found.flatMap((one) => one.pending ?? [])[0]
+  return pending === undefined ? {} : { pending }
+}
 
 /** Scrubs the columns of rows one after the other, and notes what became of them. */
 export const makeScrubber = (finder: TextFinder, keep: ReadonlySet<string>) => {

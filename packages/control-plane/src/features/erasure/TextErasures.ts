@@ -146,7 +146,7 @@ export class TextErasures extends Context.Service<
         if (difference !== undefined) return yield* erasureConflict(`the plan is out of date: ${difference}`)
         const erasure: RunErasure = { runId, finder: found.finder, isDryRun, by, at }
         if (!isDryRun && found.members.length > 0) yield* rewrite(erasure, found, reason)
-        const { remains, rows } = yield* beside(erasure, found.emptied)
+        const { pending = null, remains, rows } = yield* beside(erasure, found.emptied)
         if (!isDryRun) {
           // Whatever was cached of the run is of the revision before.
           yield* administration.raiseRevision(runId)
@@ -167,7 +167,7 @@ export class TextErasures extends Context.Service<
           rows: summed(rows),
           remaining: all.length,
           remains: all.slice(0, MAX_LISTED_MEMBERS),
-          pending: null,
+          pending,
           notReached: NOT_REACHED
         }
         return answer

@@ -105,9 +105,8 @@ export const dumped = Effect.gen(function* () {
     SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
     WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`
   const texts = yield* Effect.forEach(tables, ({ name }) =>
-    Effect.map(
-      sql<{ readonly text: string }>`SELECT t::text AS text FROM ${sql.literal(name)} AS t`,
-      (rows) => rows.map(({ text }) => ({ table: name, text: `${text} ${bytesIn(text)}` }))
+    Effect.map(sql<{ readonly text: string }>`SELECT t::text AS text FROM ${sql.literal(name)} AS t`, (rows) =>
+      rows.map(({ text }) => ({ table: name, text: `${text} ${bytesIn(text)}` }))
     )
   )
   return texts.flat()

@@ -1,4 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import type { RemainingText } from "@runplane/api"
+import { isFoundIn } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { searchTextOf } from "../runs/NewRun.ts"
@@ -106,35 +108,33 @@ export const makeRunTexts = Effect.map(PgClient.PgClient, (sql) => {
       )
     })
 
-  /** `emptied` are artifacts whose content goes as a whole, because its digest is erased. */
-  const ofArtifacts = Effect.fnUntraced(function* (
-    { finder, isDryRun, runId }: RunErasure,
-    emptied: ReadonlySet<string>
-  ) {
+  /** An artifact loses what its event loses, so that both stay equal; its other copies of a text are named. */
+  const ofArtifacts = Effect.fnUntraced(function* ({ finder, isDryRun, runId }: RunErasure, erased: ErasedArtifacts) {
     const rows = yield* artifactsOf(runId)
     const scrubber = makeScrubber(finder, NOTHING_KEPT)
-    const scrubbed = new Map(
-      scrubber
-        .changed(rows, (row) => ({
-          id: row.id,
-          label: scrubber.text(row.label),
-          uri: scrubber.text(row.uri),
-          inline: scrubber.json(row.inline)
-        }))
-        .map((row) => [row.id, row])
-    )
+    const changed: Array<ArtifactRow> = []
+    const remains: Array<RemainingText> = []
     for (const row of rows) {
-      const known = scrubbed.get(row.id) ?? row
-      if (emptied.has(row.id) && row.inline !== null) scrubbed.set(row.id, { ...known, inline: null })
+      const lost = erased.get(row.id) ?? NOTHING_KEPT
+      const inline = lost.has("/data/contentSha256") ? scrubber.json(row.inline) : row.inline
+      const after = {
+        id: row.id,
+        label: lost.has("/data/label") ? "" : row.label,
+        uri: lost.has("/data/uri") ? null : row.uri,
+        // The digest of a content that has no text goes with all of it.
+        inline: inline === row.inline && lost.has("/data/contentSha256") ? null : inline
+      }
+      if (lost.size > 0) changed.push(after)
+      if (isFoundIn(finder, [after.label, after.uri, after.inline]))
+        remains.push({ of: "artifact", id: row.id, why: COPY })
     }
-    const changed = [...scrubbed.values()]
     if (changed.length > 0 && !isDryRun) {
       yield* sql`
-        UPDATE artifacts a SET label = c.label, uri = nullif(c.uri, ''), inline = c.inline
+        UPDATE artifacts a SET label = c.label, uri = c.uri, inline = c.inline
         FROM ${unnestRows(sql, changed, { id: "uuid", label: "text", uri: "text", inline: "json" })} AS c
         WHERE a.id = c.id`
     }
-    return foundRows("artifact", changed.length)
+    return { ...foundRows("artifact", changed.length), remains }
   })
 
   const ofMessages = Effect.fnUntraced(function* ({ finder, isDryRun, runId }: RunErasure) {
@@ -155,10 +155,10 @@ export const makeRunTexts = Effect.map(PgClient.PgClient, (sql) => {
   const noteChange = (runId: string) =>
     sql`SELECT note_archive_change('runs', id) FROM runs WHERE id = ${runId}::uuid AND ended_at IS NOT NULL`
 
-  const erase = Effect.fnUntraced(function* (erasure: RunErasure, emptied: ReadonlySet<string>) {
+  const erase = Effect.fnUntraced(function* (erasure: RunErasure, artifacts: ErasedArtifacts) {
     const found: ReadonlyArray<FoundRows> = [
       yield* ofRun(erasure),
-      yield* ofArtifacts(erasure, emptied),
+      yield* ofArtifacts(erasure, artifacts),
       yield* ofMessages(erasure)
     ]
     if (!erasure.isDryRun) yield* noteChange(erasure.runId)
@@ -168,5 +168,10 @@ export const makeRunTexts = Effect.map(PgClient.PgClient, (sql) => {
 })
 
 export type RunTexts = Effect.Success<typeof makeRunTexts>
+
+/** The erased members of the events of artifacts, by the ids of the artifacts. */
+export type ErasedArtifacts = ReadonlyMap<string, ReadonlySet<string>>
+
+const COPY = "it has the same text; name the members of its event to erase it"
 
 const NOTHING_KEPT: ReadonlySet<string> = new Set()

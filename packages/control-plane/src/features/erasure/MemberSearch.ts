@@ -18,7 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { ErasableLog, SaltedText } from "../../event-log/erasure/ErasableLog.ts"
-import type { RunTexts } from "../../event-log/erasure/RunTexts.ts"
+import type { ErasedArtifacts, RunTexts } from "../../event-log/erasure/RunTexts.ts"
 
 /** What an erasure of a run finds in its log. */
 export interface FoundInLog {
@@ -27,8 +27,7 @@ export interface FoundInLog {
   readonly kept: ReadonlyArray<PlannedMember & Pick<RemainingText, "why">>
   /** Finds the text, and copies of the values of the members, outside of the log. */
   readonly finder: TextFinder
-  /** Artifacts whose digests are erased: nothing stays of their content. */
-  readonly emptied: ReadonlySet<string>
+  readonly artifacts: ErasedArtifacts
 }
 
 const KEPT = "the decision is computed with it, or it identifies something"
@@ -71,6 +70,7 @@ interface Sources {
 export const searchText = Effect.fnUntraced(function* ({ log, runId, texts }: Sources, searched: string) {
   const finder = textFinder(searched)
   const emptied = yield* texts.artifactsWith({ finder, runId })
+  const artifacts = new Map<string, Set<string>>()
   const members: Array<PlannedMember> = []
   const kept: Array<FoundInLog["kept"][number]> = []
   const values: Array<string> = []
@@ -79,7 +79,7 @@ export const searchText = Effect.fnUntraced(function* ({ log, runId, texts }: So
     const found = foundInEvent(finder, event)
     const own = eventMembers(event)
     const gone = new Set(erased.map(({ pointer }) => pointer))
-    const artifact = emptied.size === 0 ? undefined : artifactOf(event)
+    const artifact = artifactOf(event)
     const isEmptied = artifact !== undefined && emptied.has(artifact) && own.has(DIGEST) && !gone.has(DIGEST)
     const pointers = new Set([...found.erasable, ...(isEmptied ? [DIGEST] : [])])
     for (const [pointer, value] of own) {
@@ -87,6 +87,7 @@ export const searchText = Effect.fnUntraced(function* ({ log, runId, texts }: So
       members.push({ target: "event", index, pointer })
       values.push(value)
     }
+    if (artifact !== undefined && pointers.size > 0) artifacts.set(artifact, pointers)
     for (const pointer of found.kept) {
       kept.push({ target: "event", index, pointer, why: own.size === 0 && pointer === "" ? UNREADABLE : KEPT })
     }
@@ -97,7 +98,7 @@ export const searchText = Effect.fnUntraced(function* ({ log, runId, texts }: So
     for (const pointer of found.kept) kept.push({ target: "frame", index, pointer, why: KEPT })
   })
   const found: FoundInLog = {
-    ...{ members, kept, emptied },
+    ...{ members, kept, artifacts },
     finder: eitherFinder(finder, shortenedFinder(valuesIn(values)))
   }
   return found
@@ -112,7 +113,7 @@ export const searchMembers = Effect.fnUntraced(function* (
   named: NonNullable<NewErasure["members"]>
 ) {
   const values: Array<string> = []
-  const emptied = new Set<string>()
+  const artifacts = new Map<string, Set<string>>()
   const wanted = new Map(named.map((member) => [keyOf(member), member]))
   const positions = (target: PlannedMember["target"]) =>
     [...new Set(named.filter((member) => member.target === target).map(({ index }) => index))].toSorted((a, b) => a - b)
@@ -129,8 +130,8 @@ export const searchMembers = Effect.fnUntraced(function* (
           erased.some((member) => member.pointer === pointer) ||
           (typeof row.salts !== "string" && row.salts[pointer] === undefined)
         if (isGone) return yield* erasureConflict(`${pointer} of ${target} ${index} is erased already`)
-        const artifact = pointer === DIGEST ? artifactOf(bytes) : undefined
-        if (artifact !== undefined) emptied.add(artifact)
+        const artifact = target === "event" ? artifactOf(bytes) : undefined
+        if (artifact !== undefined) artifacts.set(artifact, (artifacts.get(artifact) ?? new Set()).add(pointer))
         values.push(value)
         members.push({ target, index, pointer })
       }
@@ -171,7 +172,7 @@ export const searchMembers = Effect.fnUntraced(function* (
     }
   })
   const frames = [...ofFrames, ...copies].toSorted((one, other) => one.index - other.index)
-  const found: FoundInLog = { members: [...ofEvents, ...frames], kept, finder, emptied }
+  const found: FoundInLog = { members: [...ofEvents, ...frames], kept, finder, artifacts }
   return found
 })
 

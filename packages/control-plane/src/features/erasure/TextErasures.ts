@@ -31,7 +31,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { makeErasableLog } from "../../event-log/erasure/ErasableLog.ts"
 import { makeErasedProjection } from "../../event-log/erasure/ErasedProjection.ts"
 import { ErasureHooks, type FoundRows, type RunErasure, togetherFound } from "../../event-log/erasure/ErasureHooks.ts"
-import { makeRunTexts } from "../../event-log/erasure/RunTexts.ts"
+import { type ErasedArtifacts, makeRunTexts } from "../../event-log/erasure/RunTexts.ts"
 import { RunAdministration } from "../../event-log/runs/RunAdministration.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { makeMarkErasure } from "../../marks/MarkErasure.ts"
@@ -124,8 +124,8 @@ export class TextErasures extends Context.Service<
         yield* projection.fold(runId)
       })
 
-      const beside = Effect.fnUntraced(function* (erasure: RunErasure, emptied: ReadonlySet<string>) {
-        const found: Array<FoundRows> = [yield* texts.erase(erasure, emptied), yield* eraseMarks(erasure)]
+      const beside = Effect.fnUntraced(function* (erasure: RunErasure, artifacts: ErasedArtifacts) {
+        const found: Array<FoundRows> = [yield* texts.erase(erasure, artifacts), yield* eraseMarks(erasure)]
         for (const hook of hooks) found.push(yield* hook(erasure))
         found.push(yield* auditRemains(erasure))
         return togetherFound(found)
@@ -146,7 +146,7 @@ export class TextErasures extends Context.Service<
         if (difference !== undefined) return yield* erasureConflict(`the plan is out of date: ${difference}`)
         const erasure: RunErasure = { runId, finder: found.finder, isDryRun, by, at }
         if (!isDryRun && found.members.length > 0) yield* rewrite(erasure, found, reason)
-        const { pending = null, remains, rows } = yield* beside(erasure, found.emptied)
+        const { pending = null, remains, rows } = yield* beside(erasure, found.artifacts)
         if (!isDryRun) {
           // Whatever was cached of the run is of the revision before.
           yield* administration.raiseRevision(runId)

@@ -75,7 +75,10 @@ layer(layerTestService(), { excludeTestServices: true })("an erasure of a run th
       const [row] = (yield* rowsOf(target, "runs")).filter(({ run_id }) => run_id === runId)
       assert.include(row?.erasures ?? "", REASON)
       const left = yield* rowsWith(PERSON)
-      assert.isTrue(left.every((text) => text.startsWith("public.audit_log")), left.join("\n"))
+      assert.isTrue(
+        left.every((text) => text.startsWith("public.audit_log")),
+        left.join("\n")
+      )
       assert.deepInclude(yield* compact(target), { files: 0, removed: 0, rows: 0 })
     })
   )

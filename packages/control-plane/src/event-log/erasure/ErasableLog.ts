@@ -32,6 +32,8 @@ export interface ErasableHead {
   readonly status: RunStatus
   /** Version of the chains that the run began with. */
   readonly chain: number
+  /** Whether a key has signed its last seal. */
+  readonly isSigned: boolean
 }
 
 /** An event as it is stored, or a raw frame as `frameText` writes it, with its salts. */
@@ -76,9 +78,12 @@ export const makeErasableLog = Effect.gen(function* () {
 
   const head = (runId: RunId) =>
     Effect.map(
-      sql<{ readonly status: RunStatus; readonly chain_version: number }>`
-        SELECT r.status, h.chain_version FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid`,
-      ([row]): ErasableHead | undefined => row && { status: row.status, chain: row.chain_version }
+      sql<{ readonly status: RunStatus; readonly chain_version: number; readonly is_signed: boolean }>`
+        SELECT r.status, h.chain_version, EXISTS (
+                 SELECT FROM run_seals s WHERE s.run_id = r.id AND s.seal ->> 'keyId' IS NOT NULL) AS is_signed
+        FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid`,
+      ([row]): ErasableHead | undefined =>
+        row && { status: row.status, chain: row.chain_version, isSigned: row.is_signed }
     )
 
   const readEvents = (seqs: Fragment) =>
@@ -201,7 +206,7 @@ export const makeErasableLog = Effect.gen(function* () {
     yield* insertPending(sql, [pendingEntry(key, "erasure", `${runId}/${signed.entries}`, ended)])
   })
 
-  return { head, eachEvent, eachFrame, eachAt, writeEvents, writeFrames, enter } as const
+  return { canSign: key !== undefined, head, eachEvent, eachFrame, eachAt, writeEvents, writeFrames, enter } as const
 })
 
 export type ErasableLog = Effect.Success<typeof makeErasableLog>

@@ -47,6 +47,7 @@ import { rewritten } from "./Rewritten.ts"
 const REASON_HAS_TEXT = "reason must not contain the text to erase: it stays, for all readers"
 const PLAN_REQUIRED = "plan is required: send the plan of a dry run, or dryRun: true"
 const ONE_OF_BOTH = "either find or members is required, and not both"
+const NO_KEY = "its seal is signed, and this process has no key to sign the erasure with: set SEAL_PRIVATE_KEY_FILE"
 const BLANK = "find must have at least two characters beside spaces"
 
 /** Why a request cannot be an erasure, whatever the run; undefined for one that can. */
@@ -137,6 +138,8 @@ export class TextErasures extends Context.Service<
         const head = yield* log.head(runId)
         if (head === undefined) return yield* runNotFound(runId)
         if (head.chain < 2) return yield* sealedInVersion1(runId)
+        // Else its seal would be signed, and the entries that say what is missing would not.
+        if (head.isSigned && !log.canSign) return yield* erasureConflict(NO_KEY)
         const at = isoTime(yield* clock.now)
         const by = caller.actor.actorId
         const found = yield* search(runId, request)

@@ -47,8 +47,8 @@ const envelope = (runId: RunId, messageId: string, text: string) =>
     AT
   )
 
-/** A run whose events, frames, metadata, artifact and failure are about the person. */
-export const personRun = Effect.fnUntraced(function* (person: string = PERSON, isEnded = true) {
+/** A run whose events, frames, metadata and tags are about the person. */
+export const personLog = Effect.fnUntraced(function* (person: string = PERSON) {
   const log = yield* EventLog
   const runId = yield* createRun({
     metadata: { customer: person, note: `calls ${person.toUpperCase()} back`, executionRequest: { requester: "ops" } },
@@ -65,25 +65,34 @@ export const personRun = Effect.fnUntraced(function* (person: string = PERSON, i
       commits
     ]
   })
+  return runId
+})
+
+/** Ends a run with an error about the person. */
+export const failRun = Effect.fnUntraced(function* (runId: RunId, person: string = PERSON) {
+  const failure = { errorCode: "SESSION_EXPIRED", errorMessage: `no answer of ${person}` } as const
+  yield* (yield* EventLog).change({
+    ...{ runId, to: "failed", failure },
+    events: (run, at) => [
+      runFailed({ ts: at, endedAt: at, runId: run.id, traceId: run.traceId, error: failure.errorMessage })
+    ]
+  })
+})
+
+/** The same with an artifact and a mark, and the failure unless it is to stay open. */
+export const personRun = Effect.fnUntraced(function* (person: string = PERSON, isEnded = true) {
+  const runId = yield* personLog(person)
   yield* call("POST", `/runs/${runId}/artifacts`, {
     body: { kind: "json", label: `letter to ${person}`, inline: { to: person, text: "we refund" } }
   })
   yield* call("POST", `/runs/${runId}/marks`, {
     body: { target: { kind: "run" }, name: "note", value: "late", comment: `${person} called`, source: "human" }
   })
-  if (isEnded) {
-    const failure = { errorCode: "SESSION_EXPIRED", errorMessage: `no answer of ${person}` } as const
-    yield* log.change({
-      ...{ runId, to: "failed", failure },
-      events: (run, at) => [
-        runFailed({ ts: at, endedAt: at, runId: run.id, traceId: run.traceId, error: failure.errorMessage })
-      ]
-    })
-  }
+  if (isEnded) yield* failRun(runId, person)
   return runId
 })
 
-/** Asks for an erasure: a dry run, and then what it planned. */
+/** A dry run of an erasure, and then what it planned. */
 export const eraseText = Effect.fnUntraced(function* (runId: string, find: string = PERSON) {
   const planned = yield* call("POST", `/runs/${runId}/erasures`, { body: { find, reason: REASON, dryRun: true } })
   assert.strictEqual(planned.status, 200, planned.text)

@@ -10,7 +10,8 @@ const erasure = {
   ...{ members: 0, erased: [], rows: [], remaining: 0, remains: [], pending: null, notReached: [] }
 }
 const job = {
-  ...{ id: ID, dryRun: true, state: "done", query: "", createdAt: "2026-07-01T10:00:00.000Z", ...by },
+  ...{ id: ID, dryRun: true, query: "", createdAt: "2026-07-01T10:00:00.000Z", ...by },
+  state: "done",
   ...{ runs: 0, done: 0, matching: 0, erased: 0, members: 0, remaining: 0, leftOut: 0, runsLeftOut: [] },
   ...{ pendingFiles: 0, notReached: [] }
 } as const

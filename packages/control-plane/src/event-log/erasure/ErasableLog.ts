@@ -4,6 +4,7 @@ import {
   erasuresNext,
   erasuresStart,
   frameText,
+  isUuid,
   MemberSalts,
   makeErasuresHead,
   type RunId,
@@ -85,6 +86,16 @@ export const makeErasableLog = Effect.gen(function* () {
       ([row]): ErasableHead | undefined =>
         row && { status: row.status, chain: row.chain_version, isSigned: row.is_signed }
     )
+
+  /** Whether retention has deleted a run from the database, and no caller since. */
+  const hasExpired = (reference: string) =>
+    isUuid(reference)
+      ? Effect.map(
+          sql<{ readonly reason: string }>`
+            SELECT reason FROM run_tombstones WHERE run_id = ${reference}::uuid ORDER BY id DESC LIMIT 1`,
+          ([row]) => row?.reason === "expired"
+        )
+      : Effect.succeed(false)
 
   const readEvents = (seqs: Fragment) =>
     Effect.map(
@@ -206,7 +217,17 @@ export const makeErasableLog = Effect.gen(function* () {
     yield* insertPending(sql, [pendingEntry(key, "erasure", `${runId}/${signed.entries}`, ended)])
   })
 
-  return { canSign: key !== undefined, head, eachEvent, eachFrame, eachAt, writeEvents, writeFrames, enter } as const
+  return {
+    canSign: key !== undefined,
+    head,
+    hasExpired,
+    eachEvent,
+    eachFrame,
+    eachAt,
+    writeEvents,
+    writeFrames,
+    enter
+  } as const
 })
 
 export type ErasableLog = Effect.Success<typeof makeErasableLog>

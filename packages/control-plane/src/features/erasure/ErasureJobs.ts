@@ -34,7 +34,7 @@ const LISTED_JOBS = 100
 const KEPT_JOBS = 1_000
 
 const NO_DRY_RUN = "no dry run that is done has this plan: begin with dryRun: true, and send its plan when it is done"
-const COLD_RUNS = "runs that only files of the archive have: they are not searched"
+const COLD_RUNS = "runs that have left the database and that only files of an archive may have: they are not searched"
 
 /** Fields that an index finds. */
 const FAST_FIELDS = runQueryFields.filter(({ isFast }) => isFast === true).map(({ name }) => name)

@@ -48,6 +48,9 @@ const REASON_HAS_TEXT = "reason must not contain the text to erase: it stays, fo
 const PLAN_REQUIRED = "plan is required: send the plan of a dry run, or dryRun: true"
 const ONE_OF_BOTH = "either find or members is required, and not both"
 const NO_KEY = "its seal is signed, and this process has no key to sign the erasure with: set SEAL_PRIVATE_KEY_FILE"
+const expired = (id: string) =>
+  `run ${id} has left the database: only files of an archive may have it, where single texts cannot be erased; ` +
+  "delete the whole run instead"
 const BLANK = "find must have at least two characters beside spaces"
 
 /** Why a request cannot be an erasure, whatever the run; undefined for one that can. */
@@ -185,7 +188,12 @@ export class TextErasures extends Context.Service<
         if ((request.find === undefined) === (request.members === undefined)) return yield* badRequest(ONE_OF_BOTH)
         const fault = erasureFault(request)
         if (fault !== undefined) return yield* badRequest(fault)
-        const runId = (yield* runs.resolve(reference)) ?? (yield* runNotFound(reference))
+        const runId = yield* runs.resolve(reference)
+        if (runId === undefined) {
+          return yield* (yield* log.hasExpired(reference))
+            ? erasureConflict(expired(reference))
+            : runNotFound(reference)
+        }
         const answer = yield* sql.withTransaction(Effect.tap(eraseLocked(runId, request, caller), also)).pipe(
           Effect.tap(({ dryRun }) => (dryRun ? Effect.void : notices.announce(runId))),
           Effect.uninterruptible

@@ -95,10 +95,15 @@ export class LogTail extends Context.Service<
         committed = Math.max(committed, batch.lastSeq)
         notify(false)
       })
-      yield* live.listenElsewhere(() => notify(true))
       // The text of an erased event can be in any part; subscribers that are behind read the database.
-      yield* (yield* ErasedRuns).listen(() => {
+      const forgetTexts = () => {
         for (const { buffer } of all) buffer.trim(0)
+      }
+      yield* (yield* ErasedRuns).listen(forgetTexts)
+      yield* live.listenElsewhere((commit) => {
+        // Messages of other processes were lost, perhaps one of an erasure.
+        if (commit === "anything") forgetTexts()
+        notify(true)
       })
 
       const capacity = () => Math.floor(BUFFER_BYTES / Math.max(1, all.size))

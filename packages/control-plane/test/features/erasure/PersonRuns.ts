@@ -74,7 +74,10 @@ export const failRun = Effect.fnUntraced(function* (runId: RunId, person: string
   yield* (yield* EventLog).change({
     ...{ runId, to: "failed", failure },
     events: (run, at) => [
-      runFailed({ ts: at, endedAt: at, runId: run.id, traceId: run.traceId, error: failure.errorMessage })
+      runFailed({
+        ...{ ts: at, endedAt: at, runId: run.id, traceId: run.traceId, runtimeSessionId: run.runtimeSessionId },
+        ...{ error: failure.errorMessage, errorCode: failure.errorCode }
+      })
     ]
   })
 })

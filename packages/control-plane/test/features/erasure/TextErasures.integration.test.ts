@@ -1,17 +1,21 @@
+import { randomBytes } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { ERASED_TEXT, textFinder } from "@runplane/domain"
+import { ERASED_TEXT, memberDigest, memberSalt, textFinder } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
 import { LedgerWriter } from "../../../src/platform/ledger/LedgerWriter.ts"
+import { sha256 } from "../../../src/platform/Sha256.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { COST, opened, RISK, said } from "../../support/Committee.ts"
 import { endRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService, openStream } from "../../support/HttpService.ts"
-import { createRun } from "../../support/Runs.ts"
-import { assertFolded, eraseText, PERSON, personRun, REASON, rowsWith, verifiedExports } from "./PersonRuns.ts"
+import { aDeletion, createRun, removeRuns } from "../../support/Runs.ts"
+import { assertFolded, dumped, eraseText, PERSON, personRun, REASON, rowsWith, verifiedExports } from "./PersonRuns.ts"
 
 const post = (runId: string, body: object) => call("POST", `/runs/${runId}/erasures`, { body })
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 /** Events of the run as they are served. */
 const eventsOf = (runId: string) => Effect.map(call("GET", `/runs/${runId}/events?limit=200`), ({ body }) => body)
@@ -58,6 +62,29 @@ layer(layerTestService(), { excludeTestServices: true })("an erasure", (it) => {
         if (path !== "forecast") assert.include(text, ERASED_TEXT, path)
         assert.isFalse(textFinder(PERSON)(text), path)
       }
+    })
+  )
+
+  it.effect("is in every answer that was cached before", () =>
+    Effect.gen(function* () {
+      const runId = yield* personRun()
+      const [, , third] = yield* eventsOf(runId)
+      const paths = [
+        "decision/why",
+        "forecast",
+        "decision/card",
+        "state",
+        `replay/state?seq=${third.seq}`,
+        "replay/state"
+      ]
+      const read = Effect.forEach(paths, (path) =>
+        Effect.map(call("GET", `/runs/${runId}/${path}`), ({ text }) => text)
+      )
+      const isIn = textFinder(PERSON)
+      assert.isTrue((yield* read).some(isIn))
+      yield* read
+      yield* eraseText(runId)
+      for (const [at, text] of (yield* read).entries()) assert.isFalse(isIn(text), paths[at])
     })
   )
 
@@ -173,6 +200,56 @@ layer(layerTestService(), { excludeTestServices: true })("an erasure", (it) => {
       const answer = yield* post(runId, { find: PERSON, reason: REASON, dryRun: true })
       assert.strictEqual(answer.status, 409)
       assert.include(answer.body.message, "sealed in version 1")
+    })
+  )
+
+  it.effect("is refused for a run that has left the database", () =>
+    Effect.gen(function* () {
+      const runId = yield* personRun()
+      yield* removeRuns([runId], { ...aDeletion, reason: "expired" })
+      const answer = yield* post(runId, { find: PERSON, reason: REASON, dryRun: true })
+      assert.strictEqual(answer.status, 409, answer.text)
+      assert.include(answer.body.message, "has left the database")
+      assert.strictEqual(
+        (yield* post("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10", { find: PERSON, reason: REASON, dryRun: true })).status,
+        404
+      )
+    })
+  )
+
+  it.effect("of a yes or no leaves nothing that tells which it was", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const runId = yield* createRun()
+      yield* (yield* EventLog).record({
+        runId,
+        events: [said("proposal.updated", "Objection", COST, { severity: "low", reason: "x", isVip: true })]
+      })
+      const pointer = "/data/decodedPayload/isVip"
+      const members = [{ index: 2, pointer }]
+      const [stored] = yield* sql<{ readonly seed: Uint8Array }>`
+        SELECT seed FROM canonical_events WHERE run_id = ${runId}::uuid AND index = 2`
+      const salt = memberSalt(sha256, stored?.seed ?? new Uint8Array(), pointer)
+      const { body } = yield* post(runId, { members, reason: REASON, dryRun: true })
+      yield* post(runId, { members, reason: REASON, plan: body.plan })
+      const [entry] = yield* sql<{ readonly digest: string }>`
+        SELECT digest FROM run_erasures WHERE run_id = ${runId}::uuid`
+      const isOf = (guess: string, value: string) =>
+        memberDigest(sha256, guess, pointer, bytesOf(value)) === entry?.digest
+      // With the salt of before each of both can be told; it is not kept.
+      assert.isTrue(isOf(salt, "true"))
+      assert.isFalse(isOf(salt, "false"))
+      const kept = (yield* dumped).map(({ text }) => text).join("\n")
+      const { text: served } = yield* call("GET", `/runs/${runId}/export?includeRaw=true`)
+      const found = [...`${kept} ${served}`.matchAll(/[\w-]{22}/g)].map(([text]) => text)
+      const seeds = [...kept.matchAll(/\\\\x([0-9a-f]{32})(?![0-9a-f])/g)].map(([, hex = ""]) =>
+        memberSalt(sha256, Buffer.from(hex, "hex"), pointer)
+      )
+      const random = Array.from({ length: 10_000 }, () => randomBytes(16).toString("base64url"))
+      assert.isAbove(found.length, 10)
+      assert.isAbove(seeds.length, 0)
+      assert.isFalse([...found, ...seeds, ...random].some((guess) => isOf(guess, "true") || isOf(guess, "false")))
+      assert.notInclude(kept, salt)
     })
   )
 

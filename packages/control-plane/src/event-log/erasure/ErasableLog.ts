@@ -15,6 +15,7 @@ import * as Base64Url from "effect/encoding/Base64Url"
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
 import { SealKeys } from "../../platform/ledger/SealKeys.ts"
@@ -49,6 +50,12 @@ export interface SaltedText {
 
 /** A text that is stored in the position of another, as `SaltedText` has it. */
 export interface RewrittenText extends Pick<SaltedText, "seq" | "bytes" | "salts"> {}
+
+interface TextPage {
+  readonly rows: ReadonlyArray<SaltedText>
+  /** Whether it ends early, because its texts are large. */
+  readonly isCut: boolean
+}
 
 interface SaltRow {
   readonly seed: Uint8Array | null
@@ -106,7 +113,7 @@ export const makeErasableLog = Effect.gen(function* () {
         columns: sql`e.seq, e.index, e.event::text AS event, e.seed, e.salts::text AS salts`,
         large: ["e.event"]
       }),
-      ({ rows }) => rows.map(toEvent)
+      ({ isCut, rows }) => ({ isCut, rows: rows.map(toEvent) })
     )
 
   const readFrames = (runId: RunId, numbers: Fragment) =>
@@ -118,38 +125,43 @@ export const makeErasableLog = Effect.gen(function* () {
         columns: sql`f.seq, f.ts, f.kind, f.source_name, f.payload::text AS payload, f.seed, f.salts::text AS salts`,
         large: ["f.payload"]
       }),
-      ({ rows }) => rows.map(toFrame)
+      ({ isCut, rows }) => ({ isCut, rows: rows.map(toFrame) })
     )
 
-  /** Each event of the run, in its order. */
-  const eachEvent = Effect.fnUntraced(function* (runId: RunId, take: (event: SaltedText) => void) {
+  /** Takes each row of pages, in their order. */
+  const each = Effect.fnUntraced(function* (
+    read: (after: number) => Effect.Effect<TextPage, SqlError>,
+    take: (row: SaltedText) => void
+  ) {
     let after = 0
     while (true) {
-      const page: ReadonlyArray<SaltedText> = yield* readEvents(sql`
-        SELECT seq FROM canonical_events WHERE run_id = ${runId}::uuid AND seq > ${BigInt(after)}
-        ORDER BY seq LIMIT ${PAGE}`)
-      const last = page.at(-1)
-      if (last === undefined) return
-      for (const event of page) take(event)
+      const page: TextPage = yield* read(after)
+      for (const row of page.rows) take(row)
+      const last = page.rows.at(-1)
+      if (last === undefined || (!page.isCut && page.rows.length < PAGE)) return
       after = last.seq
       yield* Effect.yieldNow
     }
   })
 
-  const eachFrame = Effect.fnUntraced(function* (runId: RunId, take: (frame: SaltedText) => void) {
-    let after = 0
-    while (true) {
-      const page: ReadonlyArray<SaltedText> = yield* readFrames(
-        runId,
-        sql`SELECT seq FROM raw_events WHERE run_id = ${runId}::uuid AND seq > ${after} ORDER BY seq LIMIT ${PAGE}`
-      )
-      const last = page.at(-1)
-      if (last === undefined) return
-      for (const frame of page) take(frame)
-      after = last.seq
-      yield* Effect.yieldNow
-    }
-  })
+  const eachEvent = (runId: RunId, take: (event: SaltedText) => void) =>
+    each(
+      (after) =>
+        readEvents(sql`
+          SELECT seq FROM canonical_events WHERE run_id = ${runId}::uuid AND seq > ${BigInt(after)}
+          ORDER BY seq LIMIT ${PAGE}`),
+      take
+    )
+
+  const eachFrame = (runId: RunId, take: (frame: SaltedText) => void) =>
+    each(
+      (after) =>
+        readFrames(
+          runId,
+          sql`SELECT seq FROM raw_events WHERE run_id = ${runId}::uuid AND seq > ${after} ORDER BY seq LIMIT ${PAGE}`
+        ),
+      take
+    )
 
   const readAt = (target: ErasureEntry["target"], runId: RunId, indexes: ReadonlyArray<number>) =>
     target === "event"
@@ -173,7 +185,7 @@ export const makeErasableLog = Effect.gen(function* () {
   ) {
     let left = indexes
     while (left.length > 0) {
-      const page = yield* readAt(target, runId, left.slice(0, PAGE))
+      const { rows: page } = yield* readAt(target, runId, left.slice(0, PAGE))
       const missing = left.find((index, at) => at < Math.max(1, page.length) && page[at]?.index !== index)
       if (missing !== undefined) return missing
       yield* use(page)

@@ -289,6 +289,7 @@ export * from "./run/RunDescriptor.ts"
 export * from "./run/RunStatus.ts"
 export * from "./seals/Chain.ts"
 export * from "./seals/DigestedText.ts"
+export { type DigestMember, digestedData, digestedPayload } from "./seals/DigestedValues.ts"
 export * from "./seals/Disclosure.ts"
 export {
   ERASABLE,
@@ -318,6 +319,7 @@ export * from "./seals/KeyChain.ts"
 export * from "./seals/Ledger.ts"
 export * from "./seals/MarkChain.ts"
 export { checkMarks } from "./seals/MarkVerification.ts"
+export * from "./seals/MemberSalts.ts"
 export {
   type ChainVersion,
   chainVersionOf,
@@ -332,8 +334,8 @@ export {
   type Signer,
   signedBytes
 } from "./seals/Seal.ts"
-export { earlierChain, type HistoryProof, type Verification, walkSealed } from "./seals/SealedWalk.ts"
-export type { Mismatch, SignatureState, Walk } from "./seals/Verification.ts"
+export { earlierChain, type HistoryProof, linksOf, type Verification, walkSealed } from "./seals/SealedWalk.ts"
+export type { Links, Mismatch, SignatureState, Walk } from "./seals/Verification.ts"
 export * from "./statistics/Alpha.ts"
 export { type Estimate, p95Difference, p95Estimate, percentile } from "./statistics/Bootstrap.ts"
 export * from "./statistics/Calibration.ts"

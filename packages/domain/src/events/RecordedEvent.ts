@@ -100,8 +100,15 @@ export const isEventCore = (json: unknown): json is EventCore => {
 /** Whether this version can read the whole envelope of an event. */
 export const isRecordedEvent = (json: unknown): json is RecordedEvent => {
   if (!isObject(json)) return false
-  const { schemaVersion, source, subject, trace } = json
-  return isEventCore(json) && isInteger(schemaVersion) && isSource(source) && isSubject(subject) && isTrace(trace)
+  const { erased, schemaVersion, source, subject, trace } = json
+  return (
+    isEventCore(json) &&
+    isInteger(schemaVersion) &&
+    isSource(source) &&
+    isSubject(subject) &&
+    isTrace(trace) &&
+    isErased(erased)
+  )
 }
 
 const sourceKinds: ReadonlySet<unknown> = new Set(EventSource.fields.kind.literals)
@@ -119,6 +126,14 @@ const isTrace = (trace: unknown): boolean =>
     isMaybeText(trace["traceId"]) &&
     isMaybeText(trace["spanId"]) &&
     isMaybeText(trace["parentSpanId"]))
+
+const isErased = (erased: unknown): boolean =>
+  erased === undefined ||
+  (Array.isArray(erased) &&
+    erased.every(
+      (member: unknown) =>
+        isObject(member) && isText(member["pointer"]) && isText(member["at"]) && isText(member["reason"])
+    ))
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

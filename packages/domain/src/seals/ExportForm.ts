@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { canonicalJson } from "../values/CanonicalJson.ts"
 import { isJsonObject } from "../values/JsonReader.ts"
-import { MemberSalts } from "./DigestedText.ts"
+import { MemberSalts } from "./MemberSalts.ts"
 import { SEAL_ALGORITHMS, type Seal, type Signer } from "./Seal.ts"
 
 /**

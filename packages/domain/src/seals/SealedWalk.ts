@@ -2,10 +2,11 @@ import * as Result from "effect/Result"
 import type { ErasedMember } from "../events/ErasedMember.ts"
 import type { Sha256 } from "../values/Sha256.ts"
 import { chainNext, chainStart } from "./Chain.ts"
-import { digestedEvent, digestedNext, digestedStart, type MemberSalts } from "./DigestedText.ts"
+import { digestedEvent, digestedNext, digestedStart } from "./DigestedText.ts"
 import { servedEvent } from "./ErasedEvent.ts"
 import type { ErasureEntry } from "./ErasureChain.ts"
 import { type CheckedErasures, checkErasures } from "./ErasureVerification.ts"
+import type { MemberSalts } from "./MemberSalts.ts"
 import { type ChainVersion, chainVersionOf, type Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
 import {
   type Heads,
@@ -28,7 +29,7 @@ export type Verification =
     }
   | Mismatch
 
-/** What comes with a history, beside its events and their salts. */
+/** What proves a history, beside its salts. */
 export interface HistoryProof {
   readonly heads?: Heads | undefined
   /** The appendix of erasures as its bytes; undefined for a run of which nothing was erased. */

@@ -1,7 +1,7 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { MemberSalts } from "./DigestedText.ts"
+import type { MemberSalts } from "./MemberSalts.ts"
 import type { Seal, SignatureCheck } from "./Seal.ts"
 
 /** A part of a history that does not match its seal, or that nothing proves for want of a key. */

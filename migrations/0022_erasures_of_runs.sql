@@ -39,8 +39,8 @@ CREATE TABLE erasure_runs (
 CREATE INDEX erasure_runs_open ON erasure_runs (job_id, position) WHERE done_at IS NULL;
 CREATE INDEX erasure_runs_run ON erasure_runs (run_id) WHERE done_at IS NULL;
 
--- Runs whose files in the archive still have erased texts (docs/reference/erasure.md#archive). The positions and the day
--- find the files.
+-- Runs whose files in the archive still have erased texts (docs/reference/erasure.md#archive). The positions and the
+-- day find the files.
 CREATE TABLE archive_erasures (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   run_id uuid NOT NULL,

@@ -1,7 +1,8 @@
 import type { ErasedMember } from "../events/ErasedMember.ts"
-import { eventErasure, frameErasure, type MemberErasure, type MemberSalts } from "../seals/DigestedText.ts"
+import { eventErasure, frameErasure, type MemberErasure } from "../seals/DigestedText.ts"
 import { type ErasableSpan, erasableInEvent, erasableInFrame, replaceSpans } from "../seals/ErasableSpans.ts"
 import { erasedEvent, servedEvent } from "../seals/ErasedEvent.ts"
+import type { MemberSalts } from "../seals/MemberSalts.ts"
 import type { Sha256 } from "../values/Sha256.ts"
 
 /** A text with its salts, after the erasure of some members, and the digest of each of them in their order. */

@@ -94,7 +94,7 @@ export type ErasedRows = typeof ErasedRows.Type
 
 /** A position that has the text and keeps it. */
 export const RemainingText = Schema.Struct({
-  of: Field.text("What has the text: an event, a frame, or a kind of row", "event"),
+  of: Field.text("The event, the frame or the kind of row that has the text", "event"),
   id: optional(Field.text("Its id, where it has one")),
   index: optional(Field.integer("Position of the event or raw frame in the run", 1)),
   pointer: optional(Field.text("JSON pointer of the member", "/data/decodedPayload/option")),

@@ -124,18 +124,7 @@ export class ArchiveCompaction extends Context.Service<
         ) {
           const newest = new Map<string, number>()
           const eachRow = (take: (row: ArchiveRow<Table>) => boolean, from: ReadonlyArray<ArchiveFile> = parts) =>
-            Effect.forEach(
-              from,
-              (part) =>
-                readTable(store, table, archivePath(part), {}, (rows) =>
-                  Effect.suspend(() => {
-                    let isLong = false
-                    for (const row of rows) isLong = take(row) || isLong
-                    return isLong ? Effect.yieldNow : Effect.void
-                  })
-                ),
-              { discard: true }
-            )
+            Effect.forEach(from, (part) => readRows(store, table, part, take), { discard: true })
           if (table === "runs" || table === "marks") {
             // The row without an erased text may be in another file of the day than the one with it.
             const sameDay = erased.size === 0 ? parts : (yield* filesOf(table)).filter(({ day }) => day === into.day)
@@ -148,17 +137,17 @@ export class ArchiveCompaction extends Context.Service<
           const events =
             table === "events" && erased.size > 0 ? yield* erasedRows.events(into.from, into.to) : NO_EVENTS
           const file = openTableFile(table)
-          let [dropped, rewritten] = [0, 0]
+          let changed = 0
           yield* eachRow((row) => {
             const { id, version } = versionOf(row)
             const isOld = newest.size > 0 && newest.get(id) !== version
             if (isOld || (table !== "tombstones" && deleted.has(runOf(row)))) {
-              dropped += 1
+              changed += 1
               return false
             }
             const text = events.size === 0 ? undefined : events.get(seqOf(row))
             if (text === undefined) return file.add(row, sizeOf(row))
-            rewritten += 1
+            changed += 1
             return file.add({ ...row, ...text }, sizeOf(row))
           })
           const path = archivePath(into)
@@ -181,7 +170,7 @@ export class ArchiveCompaction extends Context.Service<
           )
           const superseded = supersededBy({ into, parts })
           yield* Effect.forEach(superseded, store.remove, { discard: true })
-          return { files: 1, removed: superseded.length, rows: dropped + rewritten }
+          return { files: 1, removed: superseded.length, rows: changed }
         })
 
         /** What a compaction that was killed after its commit has left. */
@@ -251,6 +240,21 @@ export class ArchiveCompaction extends Context.Service<
       })
     ).pipe(Layer.provide(layerLocked))
 }
+
+/** Reads a file row by row; `take` returns whether it took long. */
+const readRows = <Table extends ArchiveTable>(
+  store: ArchiveStore["Service"],
+  table: Table,
+  file: ArchiveFile,
+  take: (row: ArchiveRow<Table>) => boolean
+) =>
+  readTable(store, table, archivePath(file), {}, (rows) =>
+    Effect.suspend(() => {
+      let isLong = false
+      for (const row of rows) isLong = take(row) || isLong
+      return isLong ? Effect.yieldNow : Effect.void
+    })
+  )
 
 /** Runs whose rows are not in merged files, and those of which texts are not. */
 interface RemovedRows {

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import type { DeletionHook } from "../../event-log/runs/DeletionHooks.ts"
 
 /**
- * Deletes the noted changes of deleted runs and of their marks: no file gets these rows. The rows of a run that a caller
- * deletes go from the files as well; those of an expired run stay there, and are still to lose their erased texts.
+ * Deletes the noted changes of deleted runs and of their marks: no file gets these rows. The rows of a run that a
+ * caller deletes go from the files as well; those of an expired run stay there, and are still to lose erased texts.
  */
 export const makeChangeDeletion = Effect.map(
   PgClient.PgClient,

@@ -5,8 +5,8 @@ import { type ErasureHook, type FoundRows, NOTHING_FOUND } from "../../event-log
 const UNTIL = "`runplane archive compact`, once the days (UTC) of the run and of its events have ended"
 
 /**
- * Notes that files have texts of the run, and keeps the erased events as the files are to have them: compaction rewrites
- * the files (docs/reference/erasure.md#archive). A file that is being written may have read the events before.
+ * Notes that files have texts of the run, and keeps the erased events as the files are to have them: compaction
+ * rewrites the files (docs/reference/erasure.md#archive). A file that is being written may have read the events before.
  */
 export const makeFileErasure = Effect.map(
   PgClient.PgClient,

@@ -17,8 +17,9 @@ import {
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { ErasableLog, SaltedText } from "../../event-log/erasure/ErasableLog.ts"
+import type { ErasableLog } from "../../event-log/erasure/ErasableLog.ts"
 import type { ErasedArtifacts, RunTexts } from "../../event-log/erasure/RunTexts.ts"
+import type { SaltedText } from "../../event-log/erasure/SaltedTexts.ts"
 
 /** What an erasure of a run finds in its log. */
 export interface FoundInLog {

@@ -1,5 +1,6 @@
 import { type ErasureEntry, type PlannedMember, withoutEventMembers, withoutFrameMembers } from "@runplane/domain"
-import type { RewrittenText, SaltedText } from "../../event-log/erasure/ErasableLog.ts"
+import type { RewrittenText } from "../../event-log/erasure/ErasableLog.ts"
+import type { SaltedText } from "../../event-log/erasure/SaltedTexts.ts"
 import { sha256 } from "../../platform/Sha256.ts"
 
 /** An event or a raw frame that has lost values, and the entries of their erasure. */

@@ -42,17 +42,7 @@ export class Ledger extends Context.Service<
         for (const tombstone of buried.map(toTombstone)) {
           add("tombstone", `${tombstone.runId}/${tombstone.deletedAt}`, tombstone)
         }
-        const erasures = subjects("erasure")
-          .map((subject) => subject.split("/"))
-          .flatMap(([runId = "", entries = ""]) =>
-            isUuid(runId) && /^[1-9]\d{0,8}$/.test(entries) ? [{ run_id: runId, position: Number(entries) }] : []
-          )
-        const erased = yield* sql<{ readonly run_id: string; readonly position: number; readonly head: string }>`
-          SELECT run_id::text AS run_id, position, head FROM run_erasures
-          WHERE (run_id, position) IN ${unnestRows(sql, erasures, { run_id: "uuid", position: "int" })}`
-        for (const { head, position, run_id } of erased) {
-          add("erasure", `${run_id}/${position}`, { runId: run_id, entries: position, head })
-        }
+        for (const [subject, end] of yield* erasuresOf(sql, subjects("erasure"))) add("erasure", subject, end)
         const audited = yield* sql<AuditRow>`
           SELECT ${auditColumns(sql)} FROM audit_log WHERE id = ANY(${subjects("audit").filter(isUuid)}::text[]::uuid[])`
         const trail = audited.map(toAuditEntry)
@@ -147,6 +137,24 @@ export class Ledger extends Context.Service<
       })
       return Ledger.of({ list })
     })
+  )
+}
+
+/** The ends of the chains of erasures, as the ledger has them, by their subjects. */
+const erasuresOf = (sql: PgClient.PgClient, subjects: ReadonlyArray<string>) => {
+  const positions = subjects
+    .map((subject) => subject.split("/"))
+    .flatMap(([runId = "", entries = ""]) =>
+      isUuid(runId) && /^[1-9]\d{0,8}$/.test(entries) ? [{ run_id: runId, position: Number(entries) }] : []
+    )
+  return Effect.map(
+    sql<{ readonly run_id: string; readonly position: number; readonly head: string }>`
+      SELECT run_id::text AS run_id, position, head FROM run_erasures
+      WHERE (run_id, position) IN ${unnestRows(sql, positions, { run_id: "uuid", position: "int" })}`,
+    (rows) =>
+      rows.map(
+        ({ head, position, run_id }) => [`${run_id}/${position}`, { runId: run_id, entries: position, head }] as const
+      )
   )
 }
 

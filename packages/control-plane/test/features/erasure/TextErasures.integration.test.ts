@@ -217,7 +217,7 @@ layer(layerTestService(), { excludeTestServices: true })("an erasure", (it) => {
     })
   )
 
-  it.effect("of a yes or no leaves nothing that tells which it was", () =>
+  it.effect("of a yes or no leaves nothing that shows which it was", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const runId = yield* createRun()
@@ -236,7 +236,7 @@ layer(layerTestService(), { excludeTestServices: true })("an erasure", (it) => {
         SELECT digest FROM run_erasures WHERE run_id = ${runId}::uuid`
       const isOf = (guess: string, value: string) =>
         memberDigest(sha256, guess, pointer, bytesOf(value)) === entry?.digest
-      // With the salt of before each of both can be told; it is not kept.
+      // The salt of before shows the value; it is not kept.
       assert.isTrue(isOf(salt, "true"))
       assert.isFalse(isOf(salt, "false"))
       const kept = (yield* dumped).map(({ text }) => text).join("\n")

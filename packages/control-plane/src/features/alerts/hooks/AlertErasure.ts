@@ -20,7 +20,7 @@ interface CommandRow {
   readonly error: string | null
 }
 
-/** Removes texts from the firings of a run, open ones too, and from their commands. The firings stay as they are else. */
+/** Removes texts from the firings of a run, open ones too, and from their commands. An open firing stays open. */
 export const makeAlertErasure = Effect.map(
   PgClient.PgClient,
   (sql): ErasureHook =>

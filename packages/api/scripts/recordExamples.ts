@@ -330,7 +330,7 @@ await ask("archiveRun", "POST", `/runs/${run}/archive`)
 await ask("unarchiveRun", "POST", `/runs/${run}/unarchive`)
 
 // Erasures, as dry runs: nothing of the other examples is erased.
-const erasure = { find: "europe-west", reason: "request 4711 of the person", dryRun: true }
+const erasure = { find: "writes would be lost", reason: "request 4711 of the person", dryRun: true }
 await ask("eraseFromRun", "POST", `/runs/${run}/erasures`, { body: erasure })
 const { id: erasureId } = await ask("eraseFromRuns", "POST", "/erasures", {
   body: { ...erasure, query: `id:${run}` }

@@ -67,7 +67,7 @@ export const NewErasure = Schema.Struct({
   dryRun,
   plan
 }).annotate({
-  identifier: "NewErasure",
+  identifier: "ErasureRequest",
   description: "What to erase from a run: a text, or members by their positions"
 })
 export type NewErasure = typeof NewErasure.Type
@@ -134,7 +134,7 @@ export const NewErasureJob = Schema.Struct({
   reason,
   dryRun,
   plan
-}).annotate({ identifier: "NewErasureJob", description: "What to erase from many runs" })
+}).annotate({ identifier: "ErasureJobRequest", description: "What to erase from many runs" })
 export type NewErasureJob = typeof NewErasureJob.Type
 
 const count = (description: string) => Field.integer(description, 500)

@@ -1,5 +1,5 @@
 export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "./ControlPlane.ts"
-export { digestedEventText } from "./event-log/seal/DigestedTexts.ts"
+export { eventTexts } from "./event-log/seal/DigestedTexts.ts"
 export { emptyChain, extendDigested } from "./event-log/seal/HashChain.ts"
 export { archiveOnce, compactArchive } from "./features/archive/ArchiveOnce.ts"
 export { layerRuntime } from "./platform/http/RuntimeFromSettings.ts"

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { digestedEventText, emptyChain, extendDigested } from "@runplane/control-plane"
+import { emptyChain, eventTexts, extendDigested } from "@runplane/control-plane"
 import { RecordedEvent } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -37,7 +37,10 @@ const measureChain = Effect.fn("ChainCost.measure")(function* (events: WrittenRo
     const heads = new Map<string, Uint8Array>()
     const started = yield* Clock.monotonicTimeNanos
     for (const { recorded, runId, seed } of stored) {
-      heads.set(runId, extendDigested(heads.get(runId) ?? emptyChain(2, runId), digestedEventText(seed, recorded)))
+      heads.set(
+        runId,
+        extendDigested(heads.get(runId) ?? emptyChain(2, runId), eventTexts(seed, recorded).digested ?? "")
+      )
     }
     const ended = yield* Clock.monotonicTimeNanos
     seconds.push(Number(ended - started) / NANOS_PER_SECOND)

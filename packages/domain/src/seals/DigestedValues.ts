@@ -26,14 +26,19 @@ const digestedValue = (value: Schema.Json, rule: ErasureRule, pointer: string, d
       : digest(pointer, JSON.stringify(value))
   }
   if (!isJsonObject(value)) return digest(pointer, JSON.stringify(value))
-  const digested: Record<string, Schema.Json> = { ...value }
-  for (const name in digested) {
-    const member = digested[name]
+  // Most objects have no erasable member, and are not copied.
+  let digested: Record<string, Schema.Json> | undefined
+  for (const name in value) {
     const next = rule.members.get(name) ?? rule.others
-    if (next === "kept" || member === undefined) continue
-    digested[name] = digestedValue(member, next, `${pointer}/${escaped(name)}`, digest)
+    if (next === "kept") continue
+    const member = value[name]
+    if (member === undefined) continue
+    const replaced = digestedValue(member, next, `${pointer}/${escaped(name)}`, digest)
+    if (replaced === member) continue
+    digested ??= { ...value }
+    digested[name] = replaced
   }
-  return digested
+  return digested ?? value
 }
 
 const escaped = (name: string): string =>

@@ -16,7 +16,7 @@ import type { CommittedEvent } from "../CommittedEvent.ts"
 import { type Checkpoint, NO_CHECKPOINT } from "../projection/Checkpoint.ts"
 import { participantsOf, type RememberedRun } from "../projection/ProjectionCache.ts"
 import { emptyProjected, type Projected, projectAndMeasure } from "../projection/ReplayLog.ts"
-import { digestedEventText, digestedPayloadText, seedText } from "../seal/DigestedTexts.ts"
+import { eventTexts, payloadTexts, seedText } from "../seal/DigestedTexts.ts"
 import { extendChain, extendDigested } from "../seal/HashChain.ts"
 import { type Vouched, vouchedHead } from "../seal/HeadProof.ts"
 import {
@@ -350,12 +350,9 @@ export const fold = (
     run.lastSeq = seq
     run.lastIndex = event.index
     projected = projectAndMeasure(projected, event)
-    const json = JSON.stringify(event.recorded)
     const seed = takeSeed(positions, run.head.version)
-    run.chain =
-      seed === undefined
-        ? extendChain(run.chain, json)
-        : extendDigested(run.chain, digestedEventText(seed, event.recorded))
+    const { digested, text: json } = eventTexts(seed, event.recorded)
+    run.chain = digested === undefined ? extendChain(run.chain, json) : extendDigested(run.chain, digested)
     run.stateBytes += Math.min(json.length, MOST_GROWTH_BYTES)
     batch.events.push({
       seq,
@@ -374,13 +371,12 @@ export const fold = (
   for (const frame of frames) {
     run.lastRawSeq += 1
     const { kind, payload, sourceName } = frame.raw
-    const [seq, ts, json] = [run.lastRawSeq, frame.receivedAt, JSON.stringify(payload)]
+    const [seq, ts] = [run.lastRawSeq, frame.receivedAt]
     const seed = takeSeed(positions, run.head.version)
-    const members = { seq, ts, kind, sourceName }
+    const { digested, text: json } = payloadTexts(seed, kind, payload)
+    const covered = frameText({ seq, ts, kind, sourceName }, digested ?? json)
     run.framesHead =
-      seed === undefined
-        ? extendChain(run.framesHead, frameText(members, json))
-        : extendDigested(run.framesHead, frameText(members, digestedPayloadText(seed, kind, payload)))
+      digested === undefined ? extendChain(run.framesHead, covered) : extendDigested(run.framesHead, covered)
     batch.raw.push({ run_id: runId, seq, ts, kind, source_name: sourceName, payload: json, seed: seedText(seed) })
     batch.characters += json.length
   }

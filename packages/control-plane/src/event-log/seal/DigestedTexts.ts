@@ -1,5 +1,6 @@
 import { createHmac, hash } from "node:crypto"
 import { type DigestMember, digestedData, digestedPayload, type JsonObject, type RecordedEvent } from "@runplane/domain"
+import * as Hex from "effect/encoding/Hex"
 
 const BLOCK = 64
 const SALT_BYTES = 16
@@ -35,25 +36,55 @@ const saltBy = (seed: Uint8Array): ((pointer: string) => string) => {
   }
 }
 
-/** Same as `memberDigest` of the domain. Only one seed is in use at a time. */
-const digestBy = (seed: Uint8Array): DigestMember => {
-  const salt = saltBy(seed)
-  return (pointer, value) =>
-    hash(
-      "sha256",
-      Buffer.from(`["${salt(pointer)}",${JSON.stringify(pointer)},${value}]`, "utf8").toString("base64url"),
-      "base64url"
-    )
+/** The texts of what is about to be stored. */
+export interface StoredTexts {
+  /** As it is served. */
+  readonly text: string
+  /** As the chain covers it; undefined in version 1, which covers the served text. */
+  readonly digested: string | undefined
 }
 
-/** The digested text of an event that is about to be stored (docs/reference/seal-format.md#digested-text). */
-export const digestedEventText = (seed: Uint8Array, recorded: RecordedEvent): string =>
-  JSON.stringify({ ...recorded, data: digestedData(recorded.type, recorded.data, digestBy(seed)) })
+/**
+ * Both texts of an object, of which `digestedBy` makes one with digests in the positions of its erasable values. Each
+ * value is written once: its text takes the position of its digest, which no sender can predict, so that no other text
+ * of the object is the same.
+ */
+const textsOf = (seed: Uint8Array, digestedBy: (digest: DigestMember) => unknown): StoredTexts => {
+  const salt = saltBy(seed)
+  const found: Array<string> = []
+  const object = digestedBy((pointer, value) => {
+    const disclosure = `["${salt(pointer)}",${JSON.stringify(pointer)},${value}]`
+    const digest = hash("sha256", Buffer.from(disclosure, "utf8").toString("base64url"), "base64url")
+    found.push(digest, value)
+    return digest
+  })
+  const digested = JSON.stringify(object)
+  let text = ""
+  let from = 0
+  for (let at = 0; at < found.length; at += 2) {
+    const position = digested.indexOf(found[at] ?? "", from)
+    if (position === -1) throw new Error("a digest is not in its text")
+    text += digested.slice(from, position - 1) + (found[at + 1] ?? "")
+    from = position + DIGEST_CHARACTERS + 1
+  }
+  return { text: text + digested.slice(from), digested }
+}
 
-/** The payload of a raw frame in its digested text. */
-export const digestedPayloadText = (seed: Uint8Array, kind: string, payload: JsonObject): string =>
-  JSON.stringify(digestedPayload(kind, payload, digestBy(seed)))
+/** Of SHA-256 as base64url. */
+const DIGEST_CHARACTERS = 43
+
+/** The texts of an event (docs/reference/seal-format.md#digested-text). Without a seed its chain is of version 1. */
+export const eventTexts = (seed: Uint8Array | undefined, recorded: RecordedEvent): StoredTexts =>
+  seed === undefined
+    ? { text: JSON.stringify(recorded), digested: undefined }
+    : textsOf(seed, (digest) => ({ ...recorded, data: digestedData(recorded.type, recorded.data, digest) }))
+
+/** The texts of the payload of a raw frame. */
+export const payloadTexts = (seed: Uint8Array | undefined, kind: string, payload: JsonObject): StoredTexts =>
+  seed === undefined
+    ? { text: JSON.stringify(payload), digested: undefined }
+    : textsOf(seed, (digest) => digestedPayload(kind, payload, digest))
 
 /** A seed as its column takes it; null without one. */
 export const seedText = (seed: Uint8Array | undefined): string | null =>
-  seed === undefined ? null : `\\x${Buffer.from(seed).toString("hex")}`
+  seed === undefined ? null : `\\x${Hex.encode(seed)}`

@@ -12,7 +12,7 @@ import {
   RunId
 } from "@runplane/domain"
 import * as Result from "effect/Result"
-import { digestedEventText, digestedPayloadText } from "../../../src/event-log/seal/DigestedTexts.ts"
+import { eventTexts, payloadTexts } from "../../../src/event-log/seal/DigestedTexts.ts"
 import { extendDigested } from "../../../src/event-log/seal/HashChain.ts"
 import { sha256 } from "../../../src/platform/Sha256.ts"
 
@@ -45,13 +45,20 @@ describe("the digested text of an append", () => {
       const salts = seed.toString("base64url")
       const event = eventOf({ sender: "a", decodedPayload: { vote: "APPROVE", ...payload }, attributes: payload })
       const checked = Result.getOrThrow(digestedEvent(sha256, eventBytes(JSON.stringify(event)), salts))
-      assert.strictEqual(digestedEventText(seed, event), Buffer.from(checked).toString())
+      assert.deepStrictEqual(eventTexts(seed, event), {
+        text: JSON.stringify(event),
+        digested: Buffer.from(checked).toString()
+      })
 
       const envelope: JsonObject = { envelope: { sender: "a", payloadBase64: "QW5u".repeat(round) } }
       const members = { seq: 1, ts: AT, kind: "stream-envelope", sourceName: "rust-runtime" }
       const frame = eventBytes(frameText(members, JSON.stringify(envelope)))
-      const text = frameText(members, digestedPayloadText(seed, members.kind, envelope))
-      assert.strictEqual(text, Buffer.from(Result.getOrThrow(digestedFrame(sha256, frame, salts))).toString())
+      const { digested, text } = payloadTexts(seed, members.kind, envelope)
+      assert.strictEqual(text, JSON.stringify(envelope))
+      assert.strictEqual(
+        frameText(members, digested ?? ""),
+        Buffer.from(Result.getOrThrow(digestedFrame(sha256, frame, salts))).toString()
+      )
     }
   })
 

@@ -104,7 +104,7 @@ const manyReads = Effect.fnUntraced(function* (runId: RunId, seqs: ReadonlyArray
     found.push(yield* walked(runId, { afterSeq, upToSeq: afterSeq + 21 }, 500, 4 * 1024 * 1024))
     const salted = yield* events.salted(runId, afterSeq, 7)
     assert.isTrue(salted.events.every(({ salts }) => salts !== undefined))
-    found.push(salted)
+    found.push(salted.events)
     for (const filter of filtersFrom(afterSeq)) {
       const page = yield* events.page(runId, filter, 4)
       const text = yield* events.text(runId, filter, 4)

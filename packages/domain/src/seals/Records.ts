@@ -2,8 +2,8 @@ import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { type CanonicalEvent, decodeEventText, type EventOf } from "../events/CanonicalEvent.ts"
-import { ERASED_TEXT } from "../events/ShownData.ts"
 import { loggedDecision } from "../events/LoggedDecision.ts"
+import { ERASED_TEXT } from "../events/ShownData.ts"
 import { emptyRunMetrics, measure } from "../projector/Metrics.ts"
 import { emptyRunState, project } from "../projector/Projector.ts"
 import type { LoggedDecision } from "../receipts/ReceiptComparison.ts"
@@ -256,7 +256,9 @@ const DEFAULT_POLICY = "policy.default"
 const ENDED: ReadonlySet<string> = new Set<RunStatus>(["completed", "failed", "cancelled"])
 
 const differs = (what: string, recorded: string | undefined, expected: string | undefined): ReadonlyArray<string> =>
-  (recorded ?? "") === (expected ?? "") || isErased(recorded, expected) ? [] : [`${what} is ${shown(recorded)}, its events say ${shown(expected)}`]
+  (recorded ?? "") === (expected ?? "") || isErased(recorded, expected)
+    ? []
+    : [`${what} is ${shown(recorded)}, its events say ${shown(expected)}`]
 
 /** Records have an empty text where the text of their event was erased. */
 const isErased = (recorded: string | undefined, expected: string | undefined): boolean =>

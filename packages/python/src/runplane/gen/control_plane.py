@@ -2073,6 +2073,42 @@ class ErasureJobPage(TypedDict):
     """The newest first."""
 
 
+class _ErasureJobRequestRequired(TypedDict):
+    find: str
+    """Text to erase wherever it is found, compared as searches compare: without case. It is not stored beyond the erasure, and no audit entry has it."""
+    reason: str
+    """Why. It stays in the entries of the erasure and with each erased member, for all readers."""
+
+
+class ErasureJobRequest(_ErasureJobRequestRequired, total=False):
+    """What to erase from many runs."""
+
+    query: str
+    """Search over runs; all runs without it."""
+    dryRun: bool
+    """Erases nothing, and answers what would be erased, with its plan."""
+    plan: str
+    """The `plan` of a dry run. Required unless `dryRun` is true: an erasure whose plan is not that of the present state is refused."""
+
+
+class _ErasureRequestRequired(TypedDict):
+    reason: str
+    """Why. It stays in the entries of the erasure and with each erased member, for all readers."""
+
+
+class ErasureRequest(_ErasureRequestRequired, total=False):
+    """What to erase from a run: a text, or members by their positions."""
+
+    find: str
+    """Text to erase wherever it is found, compared as searches compare: without case. It is not stored beyond the erasure, and no audit entry has it."""
+    members: List[NamedMember]
+    """Members to erase, in place of `find`."""
+    dryRun: bool
+    """Erases nothing, and answers what would be erased, with its plan."""
+    plan: str
+    """The `plan` of a dry run. Required unless `dryRun` is true: an erasure whose plan is not that of the present state is refused."""
+
+
 class ErasuresHead(TypedDict):
     """The signed end of the chain of a run's erasures."""
 
@@ -3221,42 +3257,6 @@ class NamedMember(_NamedMemberRequired, total=False):
 
     target: Literal["event", "frame"]
     """What the member belongs to."""
-
-
-class _NewErasureRequired(TypedDict):
-    reason: str
-    """Why. It stays in the entries of the erasure and with each erased member, for all readers."""
-
-
-class NewErasure(_NewErasureRequired, total=False):
-    """What to erase from a run: a text, or members by their positions."""
-
-    find: str
-    """Text to erase wherever it is found, compared as searches compare: without case. It is not stored beyond the erasure, and no audit entry has it."""
-    members: List[NamedMember]
-    """Members to erase, in place of `find`."""
-    dryRun: bool
-    """Erases nothing, and answers what would be erased, with its plan."""
-    plan: str
-    """The `plan` of a dry run. Required unless `dryRun` is true: an erasure whose plan is not that of the present state is refused."""
-
-
-class _NewErasureJobRequired(TypedDict):
-    find: str
-    """Text to erase wherever it is found, compared as searches compare: without case. It is not stored beyond the erasure, and no audit entry has it."""
-    reason: str
-    """Why. It stays in the entries of the erasure and with each erased member, for all readers."""
-
-
-class NewErasureJob(_NewErasureJobRequired, total=False):
-    """What to erase from many runs."""
-
-    query: str
-    """Search over runs; all runs without it."""
-    dryRun: bool
-    """Erases nothing, and answers what would be erased, with its plan."""
-    plan: str
-    """The `plan` of a dry run. Required unless `dryRun` is true: an erasure whose plan is not that of the present state is refused."""
 
 
 class NewLogLevel(TypedDict):
@@ -7023,7 +7023,7 @@ class ControlPlaneCalls(Service):
     def erase_from_run(
         self,
         id: str,
-        body: NewErasure,
+        body: ErasureRequest,
     ) -> Erasure:
         """Erase a text, or single members, from a run."""
         return cast("Erasure", self._json(
@@ -7035,7 +7035,7 @@ class ControlPlaneCalls(Service):
 
     def erase_from_runs(
         self,
-        body: NewErasureJob,
+        body: ErasureJobRequest,
     ) -> ErasureJob:
         """Erase a text from many runs."""
         return cast("ErasureJob", self._json(

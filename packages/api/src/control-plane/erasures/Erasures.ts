@@ -25,7 +25,13 @@ export const MemberPosition = Schema.Struct({
 }).annotate({ identifier: "MemberPosition", description: "A member of an event or a raw frame" })
 export type MemberPosition = typeof MemberPosition.Type
 
-const find = Schema.String.check(Schema.isMinLength(MIN_FIND), Schema.isMaxLength(MAX_FIND)).annotate({
+const find = Schema.String.check(
+  Schema.makeFilter((text) => text.trim().length >= MIN_FIND, {
+    message: `find must have at least ${MIN_FIND} characters beside spaces`,
+    toJsonSchema: () => ({ minLength: MIN_FIND })
+  }),
+  Schema.isMaxLength(MAX_FIND)
+).annotate({
   description:
     "Text to erase wherever it is found, compared as searches compare: without case. It is not stored beyond the " +
     "erasure, and no audit entry has it",

@@ -16,7 +16,6 @@ import {
 import {
   type ErasureEntry,
   type ErasurePlan,
-  foldText,
   isoTime,
   isTerminal,
   planDifference,
@@ -51,11 +50,9 @@ const NO_KEY = "its seal is signed, and this process has no key to sign the eras
 const expired = (id: string) =>
   `run ${id} has left the database: only files of an archive may have it, where single texts cannot be erased; ` +
   "delete the whole run instead"
-const BLANK = "find must have at least two characters beside spaces"
 
 /** Why a request cannot be an erasure, whatever the run; undefined for one that can. */
 export const erasureFault = ({ dryRun, find, plan, reason }: ErasureRequest): string | undefined => {
-  if (find !== undefined && foldText(find).trim().length < 2) return BLANK
   if (find !== undefined && textFinder(find.trim())(reason)) return REASON_HAS_TEXT
   return dryRun || plan !== undefined ? undefined : PLAN_REQUIRED
 }

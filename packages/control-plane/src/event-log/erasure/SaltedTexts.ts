@@ -8,6 +8,10 @@ import { type SaltsRow, saltsColumn } from "../StoredSalts.ts"
 
 /** Events or frames of one read; fewer when they are large. */
 const PAGE = 500
+/** Of a read of single ones, which are written again. */
+const FEW = 50
+/** Texts that are searched before other work of the process goes on. */
+const SEARCHED_AT_ONCE = 16
 
 const utf8 = new TextEncoder()
 
@@ -75,11 +79,13 @@ export const makeSaltedTexts = Effect.map(PgClient.PgClient, (sql) => {
     let after = 0
     while (true) {
       const page: TextPage = yield* read(after)
-      for (const row of page.rows) take(row)
+      for (const [at, row] of page.rows.entries()) {
+        take(row)
+        if (at % SEARCHED_AT_ONCE === SEARCHED_AT_ONCE - 1) yield* Effect.yieldNow
+      }
       const last = page.rows.at(-1)
       if (last === undefined || (!page.isCut && page.rows.length < PAGE)) return
       after = last.seq
-      yield* Effect.yieldNow
     }
   })
 
@@ -124,7 +130,7 @@ export const makeSaltedTexts = Effect.map(PgClient.PgClient, (sql) => {
   ) {
     let left = indexes
     while (left.length > 0) {
-      const { rows: page } = yield* readAt(target, runId, left.slice(0, PAGE))
+      const { rows: page } = yield* readAt(target, runId, left.slice(0, FEW))
       const missing = left.find((index, at) => at < Math.max(1, page.length) && page[at]?.index !== index)
       if (missing !== undefined) return missing
       yield* use(page)

@@ -170,7 +170,7 @@ export class TextErasures extends Context.Service<
           rows: summed(rows),
           remaining: all.length,
           remains: all.slice(0, MAX_LISTED_MEMBERS),
-          pending,
+          pending: found.members.length + rows.length === 0 ? null : pending,
           notReached: NOT_REACHED
         }
         return answer

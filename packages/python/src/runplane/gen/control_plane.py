@@ -2258,8 +2258,6 @@ class ExportHeader(_ExportHeaderRequired, total=False):
     """The head of an export by lines."""
 
     marks: MarkAppendix
-    salts: ExportSalts
-    erasures: ErasureAppendix
 
 
 class ExportSalts(TypedDict):

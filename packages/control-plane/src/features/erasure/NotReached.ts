@@ -5,6 +5,7 @@ export const NOT_REACHED: ReadonlyArray<string> = [
   "log lines and traces that this service has written",
   "backups of the database and its write-ahead log, until they expire",
   "exports that were downloaded before",
+  "saved searches, silences, rules and policies that have the text",
   "notifications that webhooks have delivered, or are delivering now",
   "what clients have read or received by streams",
   "hashes of the runtime over a commitment: a short text can be guessed by them"

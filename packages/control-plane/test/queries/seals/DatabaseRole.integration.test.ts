@@ -8,6 +8,7 @@ import { ExpiredRuns } from "../../../src/admin/retention/ExpiredRuns.ts"
 import { makeAuditExpiry } from "../../../src/platform/audit/AuditExpiry.ts"
 import { LedgerWriter } from "../../../src/platform/ledger/LedgerWriter.ts"
 import { layerDatabase } from "../../../src/platform/postgres/Database.ts"
+import { eraseText, personRun } from "../../features/erasure/PersonRuns.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { endedRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
@@ -54,8 +55,19 @@ layer(layerTestService({ database: layerRestricted }), { excludeTestServices: tr
       yield* appendMessages(kept, 1)
       assert.strictEqual((yield* call("GET", `/runs/${kept}/seal`)).body.events, 3)
       assert.strictEqual((yield* call("DELETE", `/runs/${deleted}`)).status, 204)
+      const erased = yield* personRun()
+      assert.isAbove((yield* eraseText(erased)).erased.members, 0)
+      assert.strictEqual((yield* call("DELETE", `/runs/${erased}`)).status, 204)
       yield* numberPending
-      for (const table of ["ledger", "run_tombstones", "run_seals", "seal_keys", "seal_key_statements", "audit_log"]) {
+      for (const table of [
+        "ledger",
+        "run_tombstones",
+        "run_seals",
+        "run_erasures",
+        "seal_keys",
+        "seal_key_statements",
+        "audit_log"
+      ]) {
         const [row] = yield* sql<{ readonly column: string }>`
           SELECT column_name AS column FROM information_schema.columns
           WHERE table_name = ${table} AND is_identity = 'NO' LIMIT 1`
@@ -71,7 +83,8 @@ layer(layerTestService({ database: layerRestricted }), { excludeTestServices: tr
       }
       const soon = "2126-01-01T00:00:00.000Z"
       assert.strictEqual((yield* removeRuns(soon, 10)).runs, 1)
-      assert.strictEqual(yield* auditEntries.removeBatch(soon), 1)
+      // Two deletions, an artifact, a mark and an erasure.
+      assert.strictEqual(yield* auditEntries.removeBatch(soon), 5)
       yield* numberPending
       const { body } = yield* call("GET", "/ledger")
       assert.sameMembers(

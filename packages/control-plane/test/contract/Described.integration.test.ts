@@ -225,8 +225,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* ask({ method: "GET", path: "/runs/{id}/salts", ids: { id: ended } })
       const erasure = { find: "no agent came", reason: "request 4711", dryRun: true }
       yield* post("/runs/{id}/erasures", erasure, ended)
-      const { id: job } = yield* post("/erasures", { ...erasure, query: `id:${ended}` })
-      yield* ask({ method: "GET", path: "/erasures/{id}", ids: { id: job } })
+      yield* ask({ method: "GET", path: "/erasures/{id}", ids: { id: (yield* post("/erasures", erasure)).id } })
       yield* get("/erasures")
       yield* get("/.well-known/runplane-keys.json")
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids })

@@ -60,3 +60,14 @@ CREATE TABLE archive_erased_events (
   salts json NOT NULL
 );
 CREATE INDEX archive_erased_events_run ON archive_erased_events (run_id);
+
+-- The rows of runs that only files have, as these are to have them: their texts, and the appendix of their erasures.
+CREATE TABLE archive_erased_runs (
+  run_id uuid PRIMARY KEY,
+  version bigint NOT NULL,
+  run text NOT NULL,
+  tags text[] NOT NULL,
+  error_message text,
+  intent text,
+  erasures text
+);

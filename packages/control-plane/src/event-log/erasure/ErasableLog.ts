@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   type ErasureEntry,
+  type ErasuresHead,
   erasuresNext,
   erasuresStart,
   frameText,
@@ -13,8 +14,9 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
 import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
-import { SealKeys } from "../../platform/ledger/SealKeys.ts"
+import { type SealKey, SealKeys } from "../../platform/ledger/SealKeys.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 import { sha256 } from "../../platform/Sha256.ts"
 import { makeSaltedTexts, type SaltedText } from "./SaltedTexts.ts"
@@ -32,6 +34,41 @@ export interface ErasableHead {
 
 /** A text that is stored in the position of another, as `SaltedText` has it. */
 export interface RewrittenText extends Pick<SaltedText, "seq" | "bytes" | "salts"> {}
+
+/** The texts of a run as an erasure reads and rewrites them, and the chain of its erasures. */
+export interface TextLog {
+  readonly eachEvent: (runId: RunId, take: (event: SaltedText) => void) => Effect.Effect<void, SqlError>
+  readonly eachFrame: (runId: RunId, take: (frame: SaltedText) => void) => Effect.Effect<void, SqlError>
+  readonly eachAt: <E, R>(
+    target: ErasureEntry["target"],
+    runId: RunId,
+    indexes: ReadonlyArray<number>,
+    use: (page: ReadonlyArray<SaltedText>) => Effect.Effect<void, E, R>
+  ) => Effect.Effect<number | undefined, E | SqlError, R>
+  readonly writeEvents: (runId: RunId, rows: ReadonlyArray<RewrittenText>) => Effect.Effect<unknown, SqlError>
+  readonly writeFrames: (runId: RunId, rows: ReadonlyArray<RewrittenText>) => Effect.Effect<unknown, SqlError>
+  readonly enter: (runId: RunId, entries: ReadonlyArray<ErasureEntry>) => Effect.Effect<void, SqlError>
+}
+
+/** The entries behind the end of a chain of erasures, with the head after each, and the new end, signed. */
+export const enteredBehind = (
+  runId: RunId,
+  end: Pick<ErasuresHead, "entries" | "head"> | undefined,
+  entries: ReadonlyArray<ErasureEntry>,
+  key: SealKey | undefined
+) => {
+  let last = end === undefined ? erasuresStart(sha256, runId) : Result.getOrThrow(Hex.decode(end.head))
+  const before = end?.entries ?? 0
+  const entered = entries.map((entry, at) => {
+    const previous = Hex.encode(last)
+    const position = before + at + 1
+    last = erasuresNext(sha256, last, position, entry)
+    return { position, previous, entry, head: Hex.encode(last) }
+  })
+  const signed = makeErasuresHead(runId, before + entries.length, last, key)
+  const content = { runId, entries: signed.entries, head: signed.head }
+  return { entered, signed, pending: pendingEntry(key, "erasure", `${runId}/${signed.entries}`, content) }
+}
 
 /**
  * The log of a run as an erasure reads and rewrites it, and the chain of its erasures (docs/reference/seal-format.md):
@@ -62,10 +99,10 @@ export const makeErasableLog = Effect.gen(function* () {
         )
       : Effect.succeed(false)
 
-  const writeEvents = (rows: ReadonlyArray<RewrittenText>) => sql`
+  const writeEvents = (runId: RunId, rows: ReadonlyArray<RewrittenText>) => sql`
     UPDATE canonical_events e SET event = c.event, seed = NULL, salts = c.salts
     FROM ${unnestRows(sql, rows.map(eventRow), { seq: "bigint", event: "json", salts: "json" })} AS c
-    WHERE e.seq = c.seq`
+    WHERE e.seq = c.seq AND e.run_id = ${runId}::uuid`
 
   const writeFrames = (runId: RunId, rows: ReadonlyArray<RewrittenText>) => sql`
     UPDATE raw_events f SET payload = c.payload, seed = NULL, salts = c.salts
@@ -77,14 +114,8 @@ export const makeErasableLog = Effect.gen(function* () {
     if (entries.length === 0) return
     const [end] = yield* sql<{ readonly entries: number; readonly head: string }>`
       SELECT entries, head FROM run_erasure_ends WHERE run_id = ${runId}::uuid`
-    let last = end === undefined ? erasuresStart(sha256, runId) : Result.getOrThrow(Hex.decode(end.head))
-    const before = end?.entries ?? 0
-    const rows = entries.map((entry, at) => {
-      const position = before + at + 1
-      last = erasuresNext(sha256, last, position, entry)
-      return { run_id: runId, position, ...entry, head: Hex.encode(last) }
-    })
-    const signed = makeErasuresHead(runId, before + entries.length, last, key)
+    const { entered, pending, signed } = enteredBehind(runId, end, entries, key)
+    const rows = entered.map(({ entry, head, position }) => ({ run_id: runId, position, ...entry, head }))
     yield* sql`
       INSERT INTO run_erasures (run_id, position, target, index, pointer, digest, at, by, reason, head)
       ${unnestRows(sql, rows, ENTRY_COLUMNS)}`
@@ -93,14 +124,12 @@ export const makeErasableLog = Effect.gen(function* () {
       VALUES (${runId}::uuid, ${signed.entries}, ${signed.head}, ${signed.keyId}, ${signed.signature})
       ON CONFLICT (run_id) DO UPDATE
       SET entries = excluded.entries, head = excluded.head, key_id = excluded.key_id, signature = excluded.signature`
-    const ended = { runId, entries: signed.entries, head: signed.head }
-    yield* insertPending(sql, [pendingEntry(key, "erasure", `${runId}/${signed.entries}`, ended)])
+    yield* insertPending(sql, [pending])
   })
 
-  return { canSign: key !== undefined, head, hasExpired, ...reads, writeEvents, writeFrames, enter } as const
+  const log: TextLog = { ...reads, writeEvents, writeFrames, enter }
+  return { ...log, canSign: key !== undefined, head, hasExpired } as const
 })
-
-export type ErasableLog = Effect.Success<typeof makeErasableLog>
 
 const ENTRY_COLUMNS = {
   run_id: "uuid",

@@ -7,7 +7,7 @@ import { searchTextOf } from "../runs/NewRun.ts"
 import { type FoundRows, foundRows, makeScrubber, type RunErasure, togetherFound } from "./ErasureHooks.ts"
 
 /** Members of the metadata by which a run is found, cloned and connected to its session. */
-const KEEP_OF_RUN = new Set([
+export const KEEP_OF_RUN = new Set([
   ...["id", "participantId", "participants", "sessionId", "modeName", "modeVersion", "mode", "runtime", "kind"],
   ...[
     "policyVersion",

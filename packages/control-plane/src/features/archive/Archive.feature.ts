@@ -2,6 +2,7 @@ import type { Feature } from "../../Feature.ts"
 import * as Archive from "./Archive.ts"
 import { makeArchiveReady } from "./ArchiveReady.ts"
 import { makeChangeDeletion } from "./ChangeDeletion.ts"
+import * as ErasureOfFiles from "./ErasureOfFiles.ts"
 import { makeFileErasure } from "./FileErasure.ts"
 import { makeMarkChanges } from "./MarkChanges.ts"
 
@@ -11,6 +12,7 @@ export const archive = {
   tables: [
     "archive_changes",
     "archive_erased_events",
+    "archive_erased_runs",
     "archive_erasures",
     "archive_files",
     "archive_ranges",
@@ -20,6 +22,7 @@ export const archive = {
   onRunsDeleted: makeChangeDeletion,
   onErasure: makeFileErasure,
   onMark: makeMarkChanges,
+  base: ErasureOfFiles.layer,
   layer: Archive.layer,
   ready: makeArchiveReady
 } satisfies Feature

@@ -26,7 +26,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { ArchiveLock, layerLocked } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
 import { ArchiveState } from "./ArchiveState.ts"
-import { type ErasedRun, makeErasedRows } from "./ErasedRows.ts"
+import { type ErasedRun, type ErasedVersion, makeErasedRows } from "./ErasedRows.ts"
 
 /** Bounds of a merged file; bytes as they are stored. */
 export const MERGED: FileBounds = { rows: 1_000_000, bytes: 128 * 1024 * 1024 }
@@ -136,6 +136,7 @@ export class ArchiveCompaction extends Context.Service<
           }
           const events =
             table === "events" && erased.size > 0 ? yield* erasedRows.events(into.from, into.to) : NO_EVENTS
+          const runs = table === "runs" && erased.size > 0 ? yield* erasedRows.runs : NO_RUNS
           const file = openTableFile(table)
           let changed = 0
           yield* eachRow((row) => {
@@ -145,7 +146,7 @@ export class ArchiveCompaction extends Context.Service<
               changed += 1
               return false
             }
-            const text = events.size === 0 ? undefined : events.get(seqOf(row))
+            const text = table === "runs" ? erasedRow(runs, row) : events.get(seqOf(row))
             if (text === undefined) return file.add(row, sizeOf(row))
             changed += 1
             return file.add({ ...row, ...text }, sizeOf(row))
@@ -260,6 +261,13 @@ const readRows = <Table extends ArchiveTable>(
 interface RemovedRows {
   readonly deleted: ReadonlySet<string>
   readonly erased: ReadonlySet<string>
+}
+
+const NO_RUNS: ReadonlyMap<string, ErasedVersion> = new Map()
+
+const erasedRow = (runs: ReadonlyMap<string, ErasedVersion>, row: object) => {
+  const erased = runs.get(runOf(row))
+  return erased?.version === versionOf(row).version ? erased.columns : undefined
 }
 
 const NO_EVENTS: ReadonlyMap<number, object> = new Map()

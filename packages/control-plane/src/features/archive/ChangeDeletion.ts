@@ -15,5 +15,6 @@ export const makeChangeDeletion = Effect.map(
       if (reason === "expired") return
       yield* sql`DELETE FROM archive_erasures WHERE ${theirs}`
       yield* sql`DELETE FROM archive_erased_events WHERE ${theirs}`
+      yield* sql`DELETE FROM archive_erased_runs WHERE ${theirs}`
     })
 )

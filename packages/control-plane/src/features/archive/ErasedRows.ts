@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type DeletedRun, dayOf } from "@runplane/domain"
 import * as Effect from "effect/Effect"
+import type { ErasedRunColumns } from "./read/ErasedTexts.ts"
 
 /** A run whose files still have erased texts, and whose changed rows are in files. */
 export interface ErasedRun extends DeletedRun {
@@ -20,6 +21,12 @@ interface ErasedRunRow {
 interface ErasedEvent {
   readonly event: string
   readonly salts: string
+}
+
+/** A version of the row of a run, as a file is to have it. */
+export interface ErasedVersion {
+  readonly version: number
+  readonly columns: ErasedRunColumns
 }
 
 /** The erasures that compaction completes in the files. */
@@ -51,6 +58,19 @@ export const makeErasedRows = Effect.map(PgClient.PgClient, (sql) => {
       (rows) => new Map(rows.map(({ event, salts, seq }): [number, ErasedEvent] => [Number(seq), { event, salts }]))
     )
 
+  /** The rows of runs that only files have, by their ids. */
+  const runs = Effect.map(
+    sql<{ readonly run_id: string; readonly version: bigint } & ErasedRunColumns>`
+      SELECT run_id::text AS run_id, version, run, tags, error_message, intent, erasures FROM archive_erased_runs`,
+    (rows) =>
+      new Map(
+        rows.map(({ run_id, version, ...columns }): [string, ErasedVersion] => [
+          run_id,
+          { version: Number(version), columns }
+        ])
+      )
+  )
+
   /** Ends the erasures of which no file can have a text any more; their events need no copy then. */
   const complete = Effect.fnUntraced(function* (runs: ReadonlyArray<ErasedRun>, before: string) {
     if (runs.length === 0) return
@@ -67,6 +87,9 @@ export const makeErasedRows = Effect.map(PgClient.PgClient, (sql) => {
     yield* sql`
       DELETE FROM archive_erased_events d
       WHERE NOT EXISTS (SELECT FROM archive_erasures e WHERE e.run_id = d.run_id AND e.rewritten_at IS NULL)`
+    yield* sql`
+      DELETE FROM archive_erased_runs d
+      WHERE NOT EXISTS (SELECT FROM archive_erasures e WHERE e.run_id = d.run_id AND e.rewritten_at IS NULL)`
   })
-  return { pending, events, complete } as const
+  return { pending, events, runs, complete } as const
 })

@@ -2,7 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import { type ErasureHook, type FoundRows, NOTHING_FOUND } from "../../event-log/erasure/ErasureHooks.ts"
 
-const UNTIL = "`runplane archive compact`, once the days (UTC) of the run and of its events have ended"
+export const UNTIL = "`runplane archive compact`, once the days (UTC) of the run and of its events have ended"
 
 /**
  * Notes that files have texts of the run, and keeps the erased events as the files are to have them: compaction

@@ -17,7 +17,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { ErasableLog } from "../../event-log/erasure/ErasableLog.ts"
+import type { TextLog } from "../../event-log/erasure/ErasableLog.ts"
 import type { ErasedArtifacts, RunTexts } from "../../event-log/erasure/RunTexts.ts"
 import type { SaltedText } from "../../event-log/erasure/SaltedTexts.ts"
 
@@ -62,15 +62,15 @@ const valuesIn = (members: ReadonlyArray<string>): ReadonlyArray<string> =>
   })
 
 interface Sources {
-  readonly log: ErasableLog
-  readonly texts: RunTexts
+  readonly log: TextLog
+  readonly artifactsWith: RunTexts["artifactsWith"]
   readonly runId: RunId
 }
 
 /** Searches a text in the whole log of a run. */
-export const searchText = Effect.fnUntraced(function* ({ log, runId, texts }: Sources, searched: string) {
+export const searchText = Effect.fnUntraced(function* ({ artifactsWith, log, runId }: Sources, searched: string) {
   const finder = textFinder(searched)
-  const emptied = yield* texts.artifactsWith({ finder, runId })
+  const emptied = yield* artifactsWith({ finder, runId })
   const artifacts = new Map<string, Set<string>>()
   const members: Array<PlannedMember> = []
   const kept: Array<FoundInLog["kept"][number]> = []

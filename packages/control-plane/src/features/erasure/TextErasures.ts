@@ -27,10 +27,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { makeErasableLog } from "../../event-log/erasure/ErasableLog.ts"
+import { ColdErasures } from "../../event-log/erasure/ColdErasures.ts"
+import { type ErasableHead, makeErasableLog, type TextLog } from "../../event-log/erasure/ErasableLog.ts"
 import { makeErasedProjection } from "../../event-log/erasure/ErasedProjection.ts"
 import { ErasureHooks, type FoundRows, type RunErasure, togetherFound } from "../../event-log/erasure/ErasureHooks.ts"
-import { type ErasedArtifacts, makeRunTexts } from "../../event-log/erasure/RunTexts.ts"
+import { type ErasedArtifacts, makeRunTexts, type RunTexts } from "../../event-log/erasure/RunTexts.ts"
 import { RunAdministration } from "../../event-log/runs/RunAdministration.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { makeMarkErasure } from "../../marks/MarkErasure.ts"
@@ -58,6 +59,17 @@ export const erasureFault = ({ dryRun, find, plan, reason }: ErasureRequest): st
 }
 
 export type ErasureRequest = Pick<NewErasure, "dryRun" | "find" | "members" | "plan" | "reason">
+
+/** A run as an erasure reads and changes it, in the database or in files. */
+interface ErasableRun extends ErasableHead {
+  readonly runId: RunId
+  readonly log: TextLog
+  readonly artifactsWith: RunTexts["artifactsWith"]
+  /** Removes texts from its rows beside the log. */
+  readonly beside: (erasure: RunErasure, artifacts: ErasedArtifacts) => Effect.Effect<FoundRows, SqlError>
+  /** What follows from the changed log. */
+  readonly changed: Effect.Effect<void, SqlError>
+}
 
 type Refusal = BadRequest | Conflict | NotFound | SqlError
 
@@ -93,14 +105,11 @@ export class TextErasures extends Context.Service<
       const projection = yield* makeErasedProjection
       const eraseMarks = yield* makeMarkErasure
       const auditRemains = yield* makeAuditRemains
+      const cold = yield* ColdErasures
 
-      const search = (runId: RunId, { find, members }: ErasureRequest) =>
-        find !== undefined
-          ? searchText({ log, texts, runId }, find.trim())
-          : searchMembers({ log, texts, runId }, members ?? [])
-
-      /** Drops the values from the log, enters the erasure, and folds the state again. */
+      /** Drops the values from the log, and enters the erasure. */
       const rewrite = Effect.fnUntraced(function* (
+        log: TextLog,
         { at, by, runId }: RunErasure,
         { members }: FoundInLog,
         reason: string
@@ -115,49 +124,86 @@ export class TextErasures extends Context.Service<
             Effect.suspend(() => {
               const changed = rewritten(target, page, byIndex, { at, by, reason })
               entries.push(...changed.flatMap((one) => one.entries))
-              return target === "event" ? log.writeEvents(changed) : log.writeFrames(runId, changed)
+              return target === "event" ? log.writeEvents(runId, changed) : log.writeFrames(runId, changed)
             }).pipe(Effect.asVoid)
           )
           if (missing !== undefined)
             return yield* Effect.die(new Error(`the log of ${runId} lacks ${target} ${missing}`))
         }
         yield* log.enter(runId, entries)
-        yield* projection.fold(runId)
       })
 
-      const beside = Effect.fnUntraced(function* (erasure: RunErasure, artifacts: ErasedArtifacts) {
-        const found: Array<FoundRows> = [yield* texts.erase(erasure, artifacts), yield* eraseMarks(erasure)]
+      /** A run of the database, locked unless it is a dry run. */
+      const opened = Effect.fnUntraced(function* (runId: RunId, isDryRun: boolean) {
+        if (!isDryRun) yield* administration.lock([runId])
+        const head = yield* log.head(runId)
+        if (head === undefined) return yield* runNotFound(runId)
+        const run: ErasableRun = {
+          ...{ ...head, runId, log, artifactsWith: texts.artifactsWith },
+          beside: (erasure, artifacts) =>
+            Effect.map(Effect.all([texts.erase(erasure, artifacts), eraseMarks(erasure)]), togetherFound),
+          // Whatever was cached of the run is of the revision before.
+          changed: Effect.andThen(projection.fold(runId), administration.raiseRevision(runId))
+        }
+        return run
+      })
+
+      /** A run that only files have, or the reason why there is none. */
+      const openedCold = Effect.fnUntraced(function* (reference: string, isDryRun: boolean) {
+        const run = yield* cold.open(reference, !isDryRun)
+        if (run === undefined) {
+          return yield* (yield* log.hasExpired(reference))
+            ? erasureConflict(expired(reference))
+            : runNotFound(reference)
+        }
+        const erasable: ErasableRun = {
+          ...run,
+          artifactsWith: () => Effect.succeed(new Set()),
+          beside: (erasure) => run.erase(erasure),
+          changed: Effect.void
+        }
+        return erasable
+      })
+
+      const open = Effect.fnUntraced(function* (reference: string, isDryRun: boolean) {
+        const runId = yield* runs.resolve(reference)
+        return yield* runId === undefined ? openedCold(reference, isDryRun) : opened(runId, isDryRun)
+      })
+
+      const besideLog = Effect.fnUntraced(function* (
+        { beside }: ErasableRun,
+        erasure: RunErasure,
+        artifacts: ErasedArtifacts
+      ) {
+        const found: Array<FoundRows> = [yield* beside(erasure, artifacts)]
         for (const hook of hooks) found.push(yield* hook(erasure))
         found.push(yield* auditRemains(erasure))
         return togetherFound(found)
       })
 
-      const eraseLocked = Effect.fnUntraced(function* (runId: RunId, request: ErasureRequest, caller: Caller) {
-        const { dryRun: isDryRun, reason } = request
-        if (!isDryRun) yield* administration.lock([runId])
-        const head = yield* log.head(runId)
-        if (head === undefined) return yield* runNotFound(runId)
-        if (head.chain < 2) return yield* sealedInVersion1(runId)
+      const eraseOpened = Effect.fnUntraced(function* (run: ErasableRun, request: ErasureRequest, caller: Caller) {
+        const { dryRun: isDryRun, find, members, reason } = request
+        const { runId } = run
+        if (run.chain < 2) return yield* sealedInVersion1(runId)
         // Else its seal would be signed, and the entries that say what is missing would not.
-        if (head.isSigned && !log.canSign) return yield* erasureConflict(NO_KEY)
+        if (run.isSigned && !log.canSign) return yield* erasureConflict(NO_KEY)
         const at = isoTime(yield* clock.now)
         const by = caller.actor.actorId
-        const found = yield* search(runId, request)
+        const found = yield* find === undefined ? searchMembers(run, members ?? []) : searchText(run, find.trim())
         const plan: ErasurePlan = { runId, members: found.members, kept: found.kept }
         const planned = planText(sha256, plan)
         const difference = isDryRun ? undefined : planDifference(request.plan ?? "", planned)
         if (difference !== undefined) return yield* erasureConflict(`the plan is out of date: ${difference}`)
         const erasure: RunErasure = { runId, finder: found.finder, isDryRun, by, at }
-        if (!isDryRun && found.members.length > 0) yield* rewrite(erasure, found, reason)
-        const { pending = null, remains, rows } = yield* beside(erasure, found.artifacts)
+        if (!isDryRun && found.members.length > 0) yield* rewrite(run.log, erasure, found, reason)
+        const { pending = null, remains, rows } = yield* besideLog(run, erasure, found.artifacts)
         if (!isDryRun) {
-          // Whatever was cached of the run is of the revision before.
-          yield* administration.raiseRevision(runId)
+          yield* run.changed
           const details = { members: found.members.length, remaining: found.kept.length + remains.length }
           yield* audit.record({ caller, action: "run.erase", resource: "run", resourceId: runId, details, at })
         }
         const all: ReadonlyArray<RemainingText> = [
-          ...(isTerminal(head.status)
+          ...(isTerminal(run.status)
             ? []
             : [{ of: "run", why: "it is open: later events with the text are not erased" }]),
           ...found.kept.map(({ index, pointer, target, why }) => ({ of: target, index, pointer, why })),
@@ -185,14 +231,12 @@ export class TextErasures extends Context.Service<
         if ((request.find === undefined) === (request.members === undefined)) return yield* badRequest(ONE_OF_BOTH)
         const fault = erasureFault(request)
         if (fault !== undefined) return yield* badRequest(fault)
-        const runId = yield* runs.resolve(reference)
-        if (runId === undefined) {
-          return yield* (yield* log.hasExpired(reference))
-            ? erasureConflict(expired(reference))
-            : runNotFound(reference)
-        }
-        const answer = yield* sql.withTransaction(Effect.tap(eraseLocked(runId, request, caller), also)).pipe(
-          Effect.tap(({ dryRun }) => (dryRun ? Effect.void : notices.announce(runId))),
+        const erased = Effect.gen(function* () {
+          const run = yield* open(reference, request.dryRun)
+          return yield* Effect.tap(eraseOpened(run, request, caller), also)
+        })
+        const answer = yield* sql.withTransaction(erased).pipe(
+          Effect.tap(({ dryRun, runId }) => (dryRun ? Effect.void : notices.announce(runId))),
           Effect.uninterruptible
         )
         return answer

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { ArchiveStore, type ArchiveTarget } from "@runplane/archive"
+import { ArchiveStore, type ArchiveTarget, fileTarget } from "@runplane/archive"
 import { ARCHIVE_TABLES, type RunId, textFinder } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,8 +8,9 @@ import { ArchiveCompaction } from "../../../src/features/archive/ArchiveCompacti
 import { ArchiveOptions } from "../../../src/features/archive/ArchiveOptions.ts"
 import { ArchiveState } from "../../../src/features/archive/ArchiveState.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
-import { checkArchive, emptied, openTarget, passInto, rowsOf, writing } from "../archive/Archives.ts"
-import { eraseText, PERSON, personRun, REASON, rowsWith } from "./PersonRuns.ts"
+import { aDeletion, removeRuns } from "../../support/Runs.ts"
+import { checkArchive, emptied, openTarget, passInto, rowsOf, temporaryFolder, writing } from "../archive/Archives.ts"
+import { eraseText, PERSON, personRun, REASON, rowsWith, verifiedExports } from "./PersonRuns.ts"
 
 const options = writing({ bounds: { rows: 5, bytes: 1_000_000 } })
 
@@ -51,7 +52,7 @@ const pendingOf = Effect.fnUntraced(function* (runId: RunId) {
 const emptyArchive = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   yield* emptied
-  yield* sql`TRUNCATE archive_erasures, archive_erased_events, audit_log`
+  yield* sql`TRUNCATE archive_erasures, archive_erased_events, archive_erased_runs, audit_log`
 })
 
 layer(layerTestService(), { excludeTestServices: true })("an erasure of a run that is in files", (it) => {
@@ -130,6 +131,93 @@ layer(layerTestService(), { excludeTestServices: true })("an erasure of a run th
       yield* passInto(target, options)
       yield* compact(target)
       assert.deepStrictEqual(yield* filedWith(target), [])
+    })
+  )
+})
+
+/** A service with an archive in a folder, which it reads; tests write it. */
+const layerArchived = Layer.unwrap(
+  Effect.map(temporaryFolder, (folder) =>
+    layerTestService({ settings: { ARCHIVE_URL: `file://${folder}` } }).pipe(
+      Layer.provideMerge(Layer.succeed(ArchiveStore, fileTarget(folder)))
+    )
+  )
+)
+
+/** A run that only files have. */
+const coldRun = Effect.gen(function* () {
+  const target = yield* ArchiveStore
+  const runId = yield* oldPersonRun
+  yield* passInto(target, options)
+  yield* removeRuns([runId], { ...aDeletion, reason: "expired" })
+  assert.strictEqual((yield* call("GET", `/runs/${runId}`)).body.storage, "archive")
+  return { runId, target }
+})
+
+layer(layerArchived, { excludeTestServices: true })("an erasure of a run that only files have", (it) => {
+  it.effect("is read at once, and is in the files after a compaction", () =>
+    Effect.gen(function* () {
+      const { runId, target } = yield* coldRun
+      const paths = ["", "/events?limit=200", "/state", "/decision/why", "/export?format=json", "/export?format=jsonl"]
+      const read = Effect.forEach(paths, (path) => Effect.map(call("GET", `/runs/${runId}${path}`), ({ text }) => text))
+      const isIn = textFinder(PERSON)
+      assert.isAbove((yield* read).filter(isIn).length, 3)
+      const { erased, planned } = yield* eraseText(runId)
+      assert.isAbove(erased.members, 3)
+      assert.deepInclude(erased, { members: planned.members, rows: planned.rows })
+      assert.include(erased.pending.until, "runplane archive compact")
+      assert.isTrue(erased.remains.some(({ of }: { of: string }) => of === "mark"))
+      for (const [at, text] of (yield* read).entries()) assert.isFalse(isIn(text), paths[at])
+      for (const { verified } of yield* verifiedExports(runId)) {
+        assert.isTrue(verified.ok && verified.erased === erased.members && verified.signature === "valid")
+      }
+      yield* compact(target)
+      assert.lengthOf(yield* pendingOf(runId), 0)
+      const left = yield* filedWith(target)
+      // The marks of such a run stay, and the answer has said so.
+      assert.isTrue(
+        left.every((row) => row.startsWith("marks")),
+        left.join("\n")
+      )
+      for (const [at, text] of (yield* read).entries()) assert.isFalse(isIn(text), paths[at])
+      yield* verifiedExports(runId)
+      const rows = yield* rowsWith(PERSON)
+      assert.isTrue(
+        rows.every((row) => row.startsWith("public.audit_log")),
+        rows.join("\n")
+      )
+    })
+  )
+
+  it.effect("continues the chain of the erasures from before, and of itself", () =>
+    Effect.gen(function* () {
+      const target = yield* ArchiveStore
+      const runId = yield* oldPersonRun
+      const first = yield* eraseText(runId, "has paid twice")
+      yield* passInto(target, options)
+      yield* removeRuns([runId], { ...aDeletion, reason: "expired" })
+      const second = yield* eraseText(runId, PERSON)
+      const third = yield* eraseText(runId, "seen it")
+      const members = [first, second, third].reduce((sum, { erased }) => sum + erased.members, 0)
+      for (const { verified } of yield* verifiedExports(runId)) {
+        assert.isTrue(verified.ok && verified.erased === members)
+      }
+      yield* compact(target)
+      assert.lengthOf(yield* pendingOf(runId), 0)
+      for (const { verified } of yield* verifiedExports(runId)) {
+        assert.isTrue(verified.ok && verified.erased === members)
+      }
+    })
+  )
+
+  it.effect("goes with the run that a caller deletes", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { runId } = yield* coldRun
+      yield* eraseText(runId)
+      assert.strictEqual((yield* call("DELETE", `/runs/${runId}`)).status, 204)
+      assert.lengthOf(yield* sql`SELECT FROM archive_erased_runs WHERE run_id = ${runId}::uuid`, 0)
+      assert.strictEqual((yield* call("GET", `/runs/${runId}`)).status, 404)
     })
   )
 })

@@ -17,9 +17,11 @@ export interface ColdErasable extends ErasableHead {
 export interface ColdErasuresPort {
   /** Locks the run against other erasures and deletions with `lock`; undefined for every other run. */
   readonly open: (reference: string, lock: boolean) => Effect.Effect<ColdErasable | undefined, SqlError>
+  /** All of them. */
+  readonly all: Effect.Effect<ReadonlyArray<RunId>, SqlError>
 }
 
 /** The default is a service without an archive. */
 export const ColdErasures = Context.Reference<ColdErasuresPort>("runplane/control-plane/ColdErasures", {
-  defaultValue: () => ({ open: () => Effect.succeed(undefined) })
+  defaultValue: () => ({ open: () => Effect.succeed(undefined), all: Effect.succeed([]) })
 })

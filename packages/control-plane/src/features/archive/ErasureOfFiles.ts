@@ -1,25 +1,18 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { chainVersionOf, type ErasureEntry, type RunId, Seal, storedSalts } from "@runplane/domain"
+import { chainVersionOf, RunId, Seal } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { type ColdErasable, ColdErasures } from "../../event-log/erasure/ColdErasures.ts"
-import { enteredBehind, type RewrittenText, type TextLog } from "../../event-log/erasure/ErasableLog.ts"
 import { foundRows, makeScrubber, type RunErasure } from "../../event-log/erasure/ErasureHooks.ts"
 import { KEEP_OF_RUN } from "../../event-log/erasure/RunTexts.ts"
-import type { SaltedText } from "../../event-log/erasure/SaltedTexts.ts"
-import { decodeAppendix } from "../../event-log/seal/RunErasures.ts"
-import { insertPending } from "../../platform/ledger/PendingEntries.ts"
-import { SealKeys } from "../../platform/ledger/SealKeys.ts"
-import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
+import { makeFiledTexts } from "./FiledTexts.ts"
 import { UNTIL } from "./FileErasure.ts"
 import { type ColdHead, ColdLog } from "./read/ColdLog.ts"
 
 const MARK = "marks in files are not erased; delete the whole run to remove it"
 const KEPT_COLUMNS = ["scenario_ref", "environment", "source_ref", "policy_version", "session_id"] as const
 
-const utf8 = new TextEncoder()
-const decodeText = new TextDecoder()
 const decodeSeal = Schema.decodeUnknownEffect(Schema.fromJsonString(Seal))
 
 /**
@@ -29,82 +22,7 @@ const decodeSeal = Schema.decodeUnknownEffect(Schema.fromJsonString(Seal))
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const cold = yield* ColdLog
-  const { current: key } = yield* SealKeys
-
-  const logOf = (head: ColdHead): TextLog => {
-    const toText = ({
-      event,
-      index,
-      salts,
-      seq
-    }: {
-      readonly event: string
-      readonly index: number
-      readonly salts: string | null
-      readonly seq: number
-    }): SaltedText => ({
-      ...{ seq, index, bytes: utf8.encode(event), salts: storedSalts(salts) ?? {} }
-    })
-    const pages = Effect.fnUntraced(function* <E, R>(
-      use: (page: ReadonlyArray<SaltedText>) => Effect.Effect<void, E, R>
-    ) {
-      let after = 0
-      while (true) {
-        const page = yield* cold.events(head, after)
-        const last = page.at(-1)
-        if (last === undefined) return
-        yield* use(page.map(toText))
-        after = last.seq
-      }
-    })
-    return {
-      eachEvent: (_, take) =>
-        pages((page) =>
-          Effect.sync(() => {
-            for (const event of page) take(event)
-          })
-        ),
-      // Files have no raw frames.
-      eachFrame: () => Effect.void,
-      eachAt: Effect.fnUntraced(function* (target, _, indexes, use) {
-        if (target === "frame") return indexes[0]
-        const wanted = new Set(indexes)
-        yield* pages((page) => {
-          const found = page.filter(({ index }) => wanted.delete(index))
-          return found.length === 0 ? Effect.void : use(found)
-        })
-        return [...wanted][0]
-      }),
-      writeEvents: (runId, rows) => sql`
-        INSERT INTO archive_erased_events (seq, run_id, event, salts)
-        SELECT seq, ${runId}::uuid, event, salts
-        FROM ${unnestRows(sql, rows.map(eventRow), { seq: "bigint", event: "json", salts: "json" })} AS c
-        ON CONFLICT (seq) DO UPDATE SET event = excluded.event, salts = excluded.salts`,
-      writeFrames: () => Effect.void,
-      enter: (runId, entries) => enter(head, runId, entries)
-    }
-  }
-
-  /** The row as readers get it now, stored so that it can be changed. */
-  const keepRow = Effect.fnUntraced(function* (head: ColdHead) {
-    const { erasures, error_message, intent, run, tags } = yield* cold.run(head)
-    yield* sql`
-      INSERT INTO archive_erased_runs (run_id, version, run, tags, error_message, intent, erasures)
-      VALUES (${head.runId}::uuid, ${BigInt(head.version)}, ${run}, ${tags}::text[], ${error_message}, ${intent}, ${erasures})
-      ON CONFLICT (run_id) DO NOTHING`
-    return { erasures, error_message, intent, run, tags }
-  })
-
-  const enter = Effect.fnUntraced(function* (head: ColdHead, runId: RunId, entries: ReadonlyArray<ErasureEntry>) {
-    const { erasures } = yield* keepRow(head)
-    const before = erasures === null ? undefined : yield* Effect.orDie(decodeAppendix(erasures))
-    const { entered, pending, signed } = enteredBehind(runId, before?.head, entries, key)
-    const appended = entered.map(({ entry, position, previous }) => ({ position, previous, ...entry }))
-    const appendix = { entries: [...(before?.entries ?? []), ...appended], head: signed }
-    yield* sql`
-      UPDATE archive_erased_runs SET erasures = ${JSON.stringify(appendix)} WHERE run_id = ${runId}::uuid`
-    yield* insertPending(sql, [pending])
-  })
+  const { keepRow, logOf } = yield* makeFiledTexts
 
   /** The texts of its row, and what stays in files. */
   const eraseRow = Effect.fnUntraced(function* (head: ColdHead, { at, finder, isDryRun, runId }: RunErasure) {
@@ -147,7 +65,18 @@ const make = Effect.gen(function* () {
     }
   })
 
+  const all = Effect.map(
+    sql<{ readonly id: string }>`
+      SELECT a.run_id::text AS id FROM archive_runs a CROSS JOIN LATERAL (
+        SELECT events, reason FROM run_tombstones WHERE run_id = a.run_id ORDER BY id DESC LIMIT 1
+      ) AS t
+      WHERE t.reason = 'expired' AND t.events = a.events AND NOT EXISTS (SELECT FROM runs r WHERE r.id = a.run_id)
+      ORDER BY a.run_id`,
+    (rows) => rows.map(({ id }) => RunId.make(id))
+  )
+
   return ColdErasures.of({
+    all,
     open: Effect.fn("ColdErasures.open")(function* (reference: string, lock: boolean) {
       const found = yield* cold.head(reference)
       if (found === undefined) return undefined
@@ -168,7 +97,3 @@ const make = Effect.gen(function* () {
 })
 
 export const layer = Layer.effect(ColdErasures, make).pipe(Layer.provide(ColdLog.layer))
-
-const eventRow = ({ bytes, salts, seq }: RewrittenText) => ({
-  ...{ seq, event: decodeText.decode(bytes), salts: JSON.stringify(salts) }
-})

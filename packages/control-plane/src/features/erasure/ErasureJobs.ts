@@ -20,6 +20,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import { ColdErasures } from "../../event-log/erasure/ColdErasures.ts"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
@@ -34,7 +35,7 @@ const LISTED_JOBS = 100
 const KEPT_JOBS = 1_000
 
 const NO_DRY_RUN = "no dry run that is done has this plan: begin with dryRun: true, and send its plan when it is done"
-const COLD_RUNS = "runs that have left the database and that only files of an archive may have: they are not searched"
+const COLD_RUNS = "with a search: runs that have left the database, which it does not find"
 
 /** Fields that an index finds. */
 const FAST_FIELDS = runQueryFields.filter(({ isFast }) => isFast === true).map(({ name }) => name)
@@ -59,6 +60,7 @@ export class ErasureJobs extends Context.Service<
       const sql = yield* PgClient.PgClient
       const audit = yield* AuditTrail
       const clock = yield* DatabaseClock
+      const cold = yield* ColdErasures
       const budget = yield* SearchBudget
       const ids = yield* Ids
       const meaning = yield* RunMeaning
@@ -100,6 +102,17 @@ export class ErasureJobs extends Context.Service<
         (data) => ({ data })
       )
 
+      /** Runs that only files have are behind those of the database; no search finds them. */
+      const addCold = (id: string) =>
+        Effect.flatMap(
+          cold.all,
+          (runIds) => sql`
+            INSERT INTO erasure_runs (job_id, position, run_id)
+            SELECT ${id}::uuid, before.position + number, run_id
+            FROM (SELECT coalesce(max(position), 0) AS position FROM erasure_runs WHERE job_id = ${id}::uuid) AS before,
+                 unnest(${runIds}::text[]::uuid[]) WITH ORDINALITY AS filed (run_id, number)`
+        )
+
       /** All runs that match, in every state. The request was validated, so the query parses. */
       const addMatching = Effect.fnUntraced(function* (id: string, query: string) {
         const search =
@@ -108,6 +121,7 @@ export class ErasureJobs extends Context.Service<
         yield* sql`
           INSERT INTO erasure_runs (job_id, position, run_id)
           SELECT ${id}::uuid, row_number() OVER (ORDER BY r.created_at, r.id), r.id FROM runs r WHERE ${where}`
+        if (search === undefined) yield* addCold(id)
       })
 
       /** The runs in which the dry run has found the text, or that it could not search. */

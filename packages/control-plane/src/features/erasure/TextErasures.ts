@@ -10,7 +10,6 @@ import {
   type NewErasure,
   type NotFound,
   type RemainingText,
-  runNotFound,
   sealedInVersion1
 } from "@runplane/api"
 import {
@@ -20,25 +19,20 @@ import {
   isTerminal,
   planDifference,
   planText,
-  type RunId,
   textFinder
 } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { ColdErasures } from "../../event-log/erasure/ColdErasures.ts"
-import { type ErasableHead, makeErasableLog, type TextLog } from "../../event-log/erasure/ErasableLog.ts"
-import { makeErasedProjection } from "../../event-log/erasure/ErasedProjection.ts"
+import type { TextLog } from "../../event-log/erasure/ErasableLog.ts"
 import { ErasureHooks, type FoundRows, type RunErasure, togetherFound } from "../../event-log/erasure/ErasureHooks.ts"
-import { type ErasedArtifacts, makeRunTexts, type RunTexts } from "../../event-log/erasure/RunTexts.ts"
-import { RunAdministration } from "../../event-log/runs/RunAdministration.ts"
-import { RunRepository } from "../../event-log/runs/RunRepository.ts"
-import { makeMarkErasure } from "../../marks/MarkErasure.ts"
+import type { ErasedArtifacts } from "../../event-log/erasure/RunTexts.ts"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import { sha256 } from "../../platform/Sha256.ts"
 import { makeAuditRemains } from "./AuditRemains.ts"
+import { type ErasableRun, makeErasableRuns } from "./ErasableRuns.ts"
 import { ErasureNotices } from "./ErasureNotices.ts"
 import { type FoundInLog, searchMembers, searchText } from "./MemberSearch.ts"
 import { NOT_REACHED } from "./NotReached.ts"
@@ -48,9 +42,6 @@ const REASON_HAS_TEXT = "reason must not contain the text to erase: it stays, fo
 const PLAN_REQUIRED = "plan is required: send the plan of a dry run, or dryRun: true"
 const ONE_OF_BOTH = "either find or members is required, and not both"
 const NO_KEY = "its seal is signed, and this process has no key to sign the erasure with: set SEAL_PRIVATE_KEY_FILE"
-const expired = (id: string) =>
-  `run ${id} has left the database: only files of an archive may have it, where single texts cannot be erased; ` +
-  "delete the whole run instead"
 
 /** Why a request cannot be an erasure, whatever the run; undefined for one that can. */
 export const erasureFault = ({ dryRun, find, plan, reason }: ErasureRequest): string | undefined => {
@@ -59,17 +50,6 @@ export const erasureFault = ({ dryRun, find, plan, reason }: ErasureRequest): st
 }
 
 export type ErasureRequest = Pick<NewErasure, "dryRun" | "find" | "members" | "plan" | "reason">
-
-/** A run as an erasure reads and changes it, in the database or in files. */
-interface ErasableRun extends ErasableHead {
-  readonly runId: RunId
-  readonly log: TextLog
-  readonly artifactsWith: RunTexts["artifactsWith"]
-  /** Removes texts from its rows beside the log. */
-  readonly beside: (erasure: RunErasure, artifacts: ErasedArtifacts) => Effect.Effect<FoundRows, SqlError>
-  /** What follows from the changed log. */
-  readonly changed: Effect.Effect<void, SqlError>
-}
 
 type Refusal = BadRequest | Conflict | NotFound | SqlError
 
@@ -94,18 +74,12 @@ export class TextErasures extends Context.Service<
     TextErasures,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const administration = yield* RunAdministration
       const audit = yield* AuditTrail
       const clock = yield* DatabaseClock
       const hooks = yield* ErasureHooks
       const notices = yield* ErasureNotices
-      const runs = yield* RunRepository
-      const log = yield* makeErasableLog
-      const texts = yield* makeRunTexts
-      const projection = yield* makeErasedProjection
-      const eraseMarks = yield* makeMarkErasure
+      const { canSign, open } = yield* makeErasableRuns
       const auditRemains = yield* makeAuditRemains
-      const cold = yield* ColdErasures
 
       /** Drops the values from the log, and enters the erasure. */
       const rewrite = Effect.fnUntraced(function* (
@@ -133,43 +107,6 @@ export class TextErasures extends Context.Service<
         yield* log.enter(runId, entries)
       })
 
-      /** A run of the database, locked unless it is a dry run. */
-      const opened = Effect.fnUntraced(function* (runId: RunId, isDryRun: boolean) {
-        if (!isDryRun) yield* administration.lock([runId])
-        const head = yield* log.head(runId)
-        if (head === undefined) return yield* runNotFound(runId)
-        const run: ErasableRun = {
-          ...{ ...head, runId, log, artifactsWith: texts.artifactsWith },
-          beside: (erasure, artifacts) =>
-            Effect.map(Effect.all([texts.erase(erasure, artifacts), eraseMarks(erasure)]), togetherFound),
-          // Whatever was cached of the run is of the revision before.
-          changed: Effect.andThen(projection.fold(runId), administration.raiseRevision(runId))
-        }
-        return run
-      })
-
-      /** A run that only files have, or the reason why there is none. */
-      const openedCold = Effect.fnUntraced(function* (reference: string, isDryRun: boolean) {
-        const run = yield* cold.open(reference, !isDryRun)
-        if (run === undefined) {
-          return yield* (yield* log.hasExpired(reference))
-            ? erasureConflict(expired(reference))
-            : runNotFound(reference)
-        }
-        const erasable: ErasableRun = {
-          ...run,
-          artifactsWith: () => Effect.succeed(new Set()),
-          beside: (erasure) => run.erase(erasure),
-          changed: Effect.void
-        }
-        return erasable
-      })
-
-      const open = Effect.fnUntraced(function* (reference: string, isDryRun: boolean) {
-        const runId = yield* runs.resolve(reference)
-        return yield* runId === undefined ? openedCold(reference, isDryRun) : opened(runId, isDryRun)
-      })
-
       const besideLog = Effect.fnUntraced(function* (
         { beside }: ErasableRun,
         erasure: RunErasure,
@@ -186,7 +123,7 @@ export class TextErasures extends Context.Service<
         const { runId } = run
         if (run.chain < 2) return yield* sealedInVersion1(runId)
         // Else its seal would be signed, and the entries that say what is missing would not.
-        if (run.isSigned && !log.canSign) return yield* erasureConflict(NO_KEY)
+        if (run.isSigned && !canSign) return yield* erasureConflict(NO_KEY)
         const at = isoTime(yield* clock.now)
         const by = caller.actor.actorId
         const found = yield* find === undefined ? searchMembers(run, members ?? []) : searchText(run, find.trim())

@@ -2,6 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { ArchiveStore, type ArchiveTarget, fileTarget } from "@runplane/archive"
 import { ARCHIVE_TABLES, type RunId, textFinder } from "@runplane/domain"
+import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ArchiveCompaction } from "../../../src/features/archive/ArchiveCompaction.ts"
@@ -136,7 +137,7 @@ layer(layerTestService(), { excludeTestServices: true })("an erasure of a run th
 })
 
 /** A service with an archive in a folder, which it reads; tests write it. */
-const layerArchived = Layer.unwrap(
+const layerFiled = Layer.unwrap(
   Effect.map(temporaryFolder, (folder) =>
     layerTestService({ settings: { ARCHIVE_URL: `file://${folder}` } }).pipe(
       Layer.provideMerge(Layer.succeed(ArchiveStore, fileTarget(folder)))
@@ -154,7 +155,7 @@ const coldRun = Effect.gen(function* () {
   return { runId, target }
 })
 
-layer(layerArchived, { excludeTestServices: true })("an erasure of a run that only files have", (it) => {
+layer(layerFiled, { excludeTestServices: true })("an erasure of a run that only files have", (it) => {
   it.effect("is read at once, and is in the files after a compaction", () =>
     Effect.gen(function* () {
       const { runId, target } = yield* coldRun
@@ -207,6 +208,25 @@ layer(layerArchived, { excludeTestServices: true })("an erasure of a run that on
       for (const { verified } of yield* verifiedExports(runId)) {
         assert.isTrue(verified.ok && verified.erased === members)
       }
+    })
+  )
+
+  it.effect("is a part of a job over all runs", () =>
+    Effect.gen(function* () {
+      const { runId } = yield* coldRun
+      const body = { find: "has paid twice", reason: REASON }
+      const done = (id: string) =>
+        Effect.map(
+          until(call("GET", `/erasures/${id}`), ({ body }) => body.state === "done"),
+          ({ body }) => body
+        )
+      const began = yield* call("POST", "/erasures", { body: { ...body, dryRun: true } })
+      const plan = yield* done(began.body.id)
+      assert.isAbove(plan.matching, 0)
+      const { body: job } = yield* call("POST", "/erasures", { body: { ...body, plan: plan.plan } })
+      assert.deepInclude(yield* done(job.id), { leftOut: 0, erased: plan.matching, pendingFiles: plan.matching })
+      assert.notInclude((yield* call("GET", `/runs/${runId}/events?limit=200`)).text, "has paid twice")
+      yield* verifiedExports(runId)
     })
   )
 

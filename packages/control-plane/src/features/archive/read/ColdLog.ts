@@ -140,7 +140,7 @@ const makeColdLog = (target: ArchiveTarget | undefined) =>
           return row ?? (yield* lacks(`the row ${version} of run ${runId}`))
         })
       )
-      const found = yield* erased.ofRun(head, filed)
+      const found = yield* erased.ofRun(runId, filed)
       runs.put(key, found, found.run.length + (found.metrics?.length ?? 0) + 1_000)
       return found
     })
@@ -184,16 +184,12 @@ const makeColdLog = (target: ArchiveTarget | undefined) =>
       const { lastIndex, lastSeq, revision, runId } = head
       if (afterSeq >= lastSeq) return []
       for (const segment of segments.values()) {
-        const last = segment.events.at(-1)?.seq ?? 0
-        const isOfRun = segment.runId === runId && segment.revision === revision
-        if (isOfRun && segment.after <= afterSeq && afterSeq < last) {
-          return segment.events.filter(({ seq }) => seq > afterSeq)
-        }
+        if (goesOnBehind(segment, head, afterSeq)) return segment.events.filter(({ seq }) => seq > afterSeq)
       }
       const read = yield* readSegment(head, afterSeq)
       const fault = gapIn(read.events, { isFirst: afterSeq < head.firstSeq, lastIndex, lastSeq })
       if (fault !== undefined) return yield* unread(unreadable(`${fault} of run ${runId}`))
-      const events = yield* erased.ofEvents(head, read.events)
+      const events = yield* erased.ofEvents(runId, read.events)
       segments.put(`${runId} ${afterSeq} ${revision}`, { runId, after: afterSeq, revision, events }, read.bytes)
       return events
     })
@@ -217,6 +213,13 @@ const makeColdLog = (target: ArchiveTarget | undefined) =>
     )
     return ColdLog.of({ head, run, events, marks })
   })
+
+/** Whether a segment is of the run as it is now, and has the events behind a seq. */
+const goesOnBehind = (segment: Segment, { revision, runId }: ColdHead, afterSeq: number): boolean =>
+  segment.runId === runId &&
+  segment.revision === revision &&
+  segment.after <= afterSeq &&
+  afterSeq < (segment.events.at(-1)?.seq ?? 0)
 
 interface HeadRow {
   readonly id: string

@@ -1,7 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { ColdRun } from "@runplane/domain"
+import type { ColdEvent, ColdRun, RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import type { ColdHead, FiledEvent } from "./ColdLog.ts"
 
 /** The columns of the row of a run that an erasure changes. */
 export type ErasedRunColumns = Pick<ColdRun, "erasures" | "error_message" | "intent" | "run" | "tags">
@@ -11,7 +10,10 @@ export type ErasedRunColumns = Pick<ColdRun, "erasures" | "error_message" | "int
  * at once (docs/reference/erasure.md#archive).
  */
 export const makeErasedTexts = Effect.map(PgClient.PgClient, (sql) => {
-  const ofEvents = Effect.fnUntraced(function* ({ runId }: ColdHead, events: ReadonlyArray<FiledEvent>) {
+  const ofEvents = Effect.fnUntraced(function* <Event extends Pick<ColdEvent, "event" | "salts" | "seq">>(
+    runId: RunId,
+    events: ReadonlyArray<Event>
+  ) {
     const [first, last] = [events[0], events.at(-1)]
     if (first === undefined || last === undefined) return events
     const rows = yield* sql<{ readonly seq: bigint; readonly event: string; readonly salts: string }>`
@@ -22,10 +24,10 @@ export const makeErasedTexts = Effect.map(PgClient.PgClient, (sql) => {
     return events.map((event) => ({ ...event, ...erased.get(event.seq) }))
   })
 
-  const ofRun = Effect.fnUntraced(function* ({ runId, version }: ColdHead, row: ColdRun) {
+  const ofRun = Effect.fnUntraced(function* (runId: RunId, row: ColdRun) {
     const [erased] = yield* sql<ErasedRunColumns>`
       SELECT run, tags, error_message, intent, erasures FROM archive_erased_runs
-      WHERE run_id = ${runId}::uuid AND version = ${BigInt(version)}`
+      WHERE run_id = ${runId}::uuid AND version = ${BigInt(row.version)}`
     return erased === undefined ? row : { ...row, ...erased }
   })
   return { ofEvents, ofRun } as const

@@ -8,6 +8,8 @@ import {
   cancelCallbackAnswered,
   cancelNotPossible,
   endpointRemoved,
+  erasureConflict,
+  erasureNotFound,
   ISSUER_AWAY_TEXT,
   ingestDisabled,
   internalFailure,
@@ -107,6 +109,15 @@ export const controlPlaneAnswers = {
     "there are as many definitions as may be",
     controlPlaneError("CONFLICT", "there are 1000 definitions of marks already")
   ),
+  ErasureRefused: errorAnswer(
+    "the request names neither or both of find and members, has no plan, or its reason has the text",
+    badRequest("plan is required: send the plan of a dry run, or dryRun: true")
+  ),
+  ErasureConflict: errorAnswer(
+    "the seal of the run is of version 1, a member cannot be erased, or the plan is not that of the present state",
+    erasureConflict("the plan is out of date: it erased 1 member, now 2 members match")
+  ),
+  ErasureNotFound: errorAnswer("there is no such erasure", erasureNotFound(WEBHOOK)),
   InvalidWindow: errorAnswer("the window ends before it begins", badRequest("to must be after from")),
   BudgetExhausted: errorAnswer(
     "a budget with admission has no money for the run; `message` names rule, figures and the end of the period",

@@ -330,6 +330,18 @@ await ask("listLedger", "GET", "/ledger?limit=2")
 await ask("archiveRun", "POST", `/runs/${run}/archive`)
 await ask("unarchiveRun", "POST", `/runs/${run}/unarchive`)
 
+// Erasures, as dry runs: nothing of the other examples is erased.
+const erasure = { find: "writes would be lost", reason: "request 4711 of the person", dryRun: true }
+await ask("eraseFromRun", "POST", `/runs/${run}/erasures`, { body: erasure })
+const { id: erasureId } = await ask("eraseFromRuns", "POST", "/erasures", {
+  body: { ...erasure, query: `id:${run}` }
+})
+let job: Json
+do {
+  job = await ask("getErasure", "GET", `/erasures/${erasureId}`)
+} while (job.state !== "done")
+await ask("listErasures", "GET", "/erasures")
+
 // Operation.
 await ask("listAuditEntries", "GET", "/audit?limit=2&action=run.cancel")
 await ask("getCircuitBreakerHistory", "GET", "/admin/circuit-breaker/history")

@@ -1,6 +1,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type { Reactor } from "./event-log/append/Reactors.ts"
+import type { ErasureHook } from "./event-log/erasure/ErasureHooks.ts"
 import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
 import type { MarkHook } from "./marks/MarkHooks.ts"
 import type { Ready } from "./platform/http/ReadyParts.ts"
@@ -28,6 +29,9 @@ export interface Feature {
   /** Deletes the rows that the feature has of some runs, with the runs. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly onRunsDeleted?: Effect.Effect<DeletionHook, any, any>
+  /** Removes texts from its rows of a run, in the transaction that erases them from the log. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly onErasure?: Effect.Effect<ErasureHook, any, any>
   /** Follows the writes of marks, in their transaction. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly onMark?: Effect.Effect<MarkHook, any, any>

@@ -1,12 +1,14 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Reactors } from "./event-log/append/Reactors.ts"
+import { ErasureHooks } from "./event-log/erasure/ErasureHooks.ts"
 import { DeletionHooks } from "./event-log/runs/DeletionHooks.ts"
 import { RunTraces } from "./event-log/runs/RunTraces.ts"
 import { fieldsOf } from "./Feature.ts"
 import { features } from "./features.ts"
 import { MarkHooks } from "./marks/MarkHooks.ts"
 import { markSearchFields } from "./marks/MarkSearchFields.ts"
+import { makeLateCancelErasure } from "./observe/LateCancelErasure.ts"
 import { makeAuditExpiry } from "./platform/audit/AuditExpiry.ts"
 import { ReadyParts } from "./platform/http/ReadyParts.ts"
 import { Metrics } from "./platform/metrics/Metrics.ts"
@@ -38,6 +40,9 @@ const reactors = Layer.effect(
 /** What features do when runs are deleted. */
 export const layerDeletionHooks = Layer.effect(DeletionHooks, Effect.all(fieldsOf(features, "onRunsDeleted")))
 
+/** What is removed from the rows of a run when texts are erased from its log. */
+const erasureHooks = Layer.effect(ErasureHooks, Effect.all([makeLateCancelErasure, ...fieldsOf(features, "onErasure")]))
+
 /** What features do when marks change. */
 const markHooks = Layer.effect(MarkHooks, Effect.all(fieldsOf(features, "onMark")))
 
@@ -61,7 +66,15 @@ export const layerSearches = Layer.mergeAll(
 export const layerReady = Layer.effect(ReadyParts, Effect.all(fieldsOf(features, "ready")))
 
 /** What features add to the log, to marks, runs, searches and retention, and the services of their reactors. */
-export const layer = Layer.mergeAll(reactors, layerDeletionHooks, markHooks, claimHooks, admission, layerExpiries).pipe(
+export const layer = Layer.mergeAll(
+  reactors,
+  layerDeletionHooks,
+  erasureHooks,
+  markHooks,
+  claimHooks,
+  admission,
+  layerExpiries
+).pipe(
   Layer.provide(RunTraces.layer),
   Layer.provideMerge(layerSearches),
   Layer.provideMerge(Layer.mergeAll(RunTallies.layer, ...fieldsOf(features, "base")))

@@ -51,6 +51,17 @@ export {
 export { refusalWords } from "./card/RefusalWords.ts"
 export { CardSeat, inOrder, SeatVote } from "./card/Seats.ts"
 export { type CardRule, type Sums, sumsOf, type Tick, tickOf } from "./card/Ticks.ts"
+export * from "./erasure/ErasurePlan.ts"
+export { type FoundMembers, foundInEvent, foundInFrame, isFoundIn, textsIn } from "./erasure/FoundMembers.ts"
+export {
+  type ErasedText,
+  eventMembers,
+  frameMembers,
+  withoutEventMembers,
+  withoutFrameMembers
+} from "./erasure/MemberErasures.ts"
+export { type Scrubbed, scrubbedJson } from "./erasure/ScrubbedJson.ts"
+export { copyFinder, eitherFinder, shortenedFinder, type TextFinder, textFinder } from "./erasure/TextFinder.ts"
 export {
   CanonicalEvent,
   decodeEvent,
@@ -112,6 +123,7 @@ export {
   type TimedRun
 } from "./events/RunTimes.ts"
 export * from "./events/Scenario.ts"
+export { ERASED_TEXT } from "./events/ShownData.ts"
 export { type DecodedPayload, decodePayload, parseJsonObject, payloadTypeName } from "./frames/PayloadTypes.ts"
 export * from "./frames/RuntimeFrames.ts"
 export * from "./gate/Baseline.ts"

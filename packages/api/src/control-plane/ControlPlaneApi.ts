@@ -12,6 +12,7 @@ import { BatchGroup } from "./batch/BatchGroup.ts"
 import { CompareGroup } from "./compare/CompareGroup.ts"
 import { DashboardGroup } from "./dashboard/DashboardGroup.ts"
 import { DecisionsGroup } from "./decisions/DecisionsGroup.ts"
+import { ErasuresGroup } from "./erasures/ErasuresGroup.ts"
 import { CrossRunEventsGroup } from "./events/CrossRunEventsGroup.ts"
 import { EventsGroup } from "./events/EventsGroup.ts"
 import { ExportsGroup } from "./exports/ExportsGroup.ts"
@@ -63,6 +64,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(ViewsGroup)
   .add(SealsGroup)
   .add(LedgerGroup)
+  .add(ErasuresGroup)
   .add(MarksGroup)
   .add(AlertsGroup)
   .add(RemovedGroup)

@@ -127,6 +127,14 @@ export const markKeyReused = (key: string) =>
 export const tooManyMarks = (id: string, bound: string) =>
   controlPlaneError("CONFLICT", `run ${id} has ${bound} already`)
 
+export const erasureNotFound = (id: string) => controlPlaneError("NOT_FOUND", `erasure ${id} not found`)
+
+/** An erasure that the present state of the run, or its seal, does not allow. */
+export const erasureConflict = (why: string) => controlPlaneError("CONFLICT", why)
+
+export const sealedInVersion1 = (id: string) =>
+  erasureConflict(`run ${id} is sealed in version 1, in which no text can be erased; delete the whole run instead`)
+
 export const markDefinitionNotFound = (name: string) =>
   controlPlaneError("NOT_FOUND", `marks named ${name} have no definition`)
 

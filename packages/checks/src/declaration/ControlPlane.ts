@@ -2,8 +2,8 @@ import type { FolderTables } from "./Rules.ts"
 
 /** Files beside the folders of the event log that each of them may know. */
 const LOG = [
-  ...["CommittedEvent.ts", "EventRepository.ts", "EventLogSettings.ts", "ProcessChannel.ts", "SessionOrder.ts"],
-  "StoredSalts.ts"
+  ...["CommittedEvent.ts", "ErasedRuns.ts", "EventRepository.ts", "EventLogSettings.ts", "ProcessChannel.ts"],
+  ...["SessionOrder.ts", "StoredSalts.ts"]
 ]
 
 /** The layers below every command. */
@@ -88,6 +88,7 @@ export const controlPlane: FolderTables = {
     alerts: { meaning: "rules over the log: evaluation, firings, commands", knows: [] },
     archive: { meaning: "files of the log, written by one process; reads of runs that only files have", knows: [] },
     decisions: { meaning: "the decision of each run, for lists and searches", knows: [] },
+    erasure: { meaning: "erasure of texts from a run, and jobs over many runs", knows: [] },
     ingest: { meaning: "OpenTelemetry: receive spans, store them, make events of runs", knows: [] },
     mcp: { meaning: "the MCP endpoint, whose tools call this service in the process", knows: [] },
     receipts: { meaning: "receipts of decisions: read from the runtime, checked, recorded", knows: [] },
@@ -120,11 +121,16 @@ export const controlPlane: FolderTables = {
       knows: ["projection", "runs", "seal", "subscribe", ...LOG]
     },
     consume: { meaning: "readers of the whole log with a stored cursor", knows: ["subscribe", ...LOG] },
+    erasure: {
+      meaning: "the log and the rows of a run without erased texts",
+      knows: ["projection", "runs", "seal", ...LOG]
+    },
     projection: { meaning: "checkpoints, cache, replay", knows: LOG },
     runs: { meaning: "the rows of runs", knows: ["subscribe", "projection", ...LOG] },
     seal: { meaning: "hash chain, seals, keys", knows: LOG },
     subscribe: { meaning: "live events of this process, notices between processes", knows: LOG },
     "CommittedEvent.ts": { meaning: "an event as it is stored and served", knows: [] },
+    "ErasedRuns.ts": { meaning: "runs that have lost texts, for the memory of the process", knows: [] },
     "EventRepository.ts": { meaning: "reads of events", knows: ["CommittedEvent.ts", "StoredSalts.ts"] },
     "EventLogSettings.ts": { meaning: "the settings", knows: [] },
     "ProcessChannel.ts": { meaning: "messages between processes", knows: [] },

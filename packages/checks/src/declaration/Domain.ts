@@ -14,6 +14,10 @@ export const domain: FolderTables = {
       meaning: "rules, windows, evaluation and formats of alerts",
       knows: ["gate", "marks", "insight", "policies", "query", "events", ...BASE]
     },
+    erasure: {
+      meaning: "search of the texts to erase, the plan of an erasure",
+      knows: ["seals", "events", ...BASE]
+    },
     seals: { meaning: "hash chain and proofs", knows: ["marks", "projector", "events", "receipts", ...BASE] },
     archive: { meaning: "columns, files and ranges of the archive", knows: ["events", ...BASE] },
     card: {

@@ -11,6 +11,7 @@ import { alerts } from "./alerts/Alerts.ts"
 import { budgets } from "./alerts/Budgets.ts"
 import { query } from "./archive/Query.ts"
 import { stability } from "./decisions/Stability.ts"
+import { erase } from "./erasures/Erase.ts"
 import { events } from "./events/Events.ts"
 import { cases } from "./gate/Cases.ts"
 import { gate } from "./gate/Gate.ts"
@@ -92,6 +93,6 @@ const version = Command.make("version", {}, () =>
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
   ...[runs, launch, gate, cases, stability, scenarios, processes, events],
-  ...[policies, agents, marks, budgets, alerts, webhooks, verify, query, ledger, prices, mcp, profiles],
+  ...[policies, agents, marks, budgets, alerts, webhooks, verify, erase, query, ledger, prices, mcp, profiles],
   ...[completions, help, version]
 ] as const

@@ -5,6 +5,7 @@ import { AppendQueue } from "./append/AppendQueue.ts"
 import { BatchDelay } from "./append/BatchDelay.ts"
 import { FrameBudget } from "./append/FrameBudget.ts"
 import { InsertEvents } from "./append/InsertEvents.ts"
+import { ErasedRuns } from "./ErasedRuns.ts"
 import { EventLog } from "./EventLog.ts"
 import { EventRepository } from "./EventRepository.ts"
 import { ProjectionCache } from "./projection/ProjectionCache.ts"
@@ -32,6 +33,7 @@ export const layerBy = <E, R>(clock: Layer.Layer<DatabaseClock, E, R>) =>
       Layer.mergeAll(
         AppendQueue.layer,
         ArtifactRepository.layer,
+        ErasedRuns.layer,
         EventRepository.layer,
         FrameBudget.layer,
         Ids.layer,

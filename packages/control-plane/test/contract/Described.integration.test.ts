@@ -223,6 +223,10 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* post("/runs/{id}/abandon", { reason: "no agent came" }, ended)
       yield* ask({ method: "GET", path: "/runs/{id}/seal", ids: { id: ended } })
       yield* ask({ method: "GET", path: "/runs/{id}/salts", ids: { id: ended } })
+      const erasure = { find: "no agent came", reason: "request 4711", dryRun: true }
+      yield* post("/runs/{id}/erasures", erasure, ended)
+      yield* ask({ method: "GET", path: "/erasures/{id}", ids: { id: (yield* post("/erasures", erasure)).id } })
+      yield* get("/erasures")
       yield* get("/.well-known/runplane-keys.json")
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids })
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids: { id: ended } })

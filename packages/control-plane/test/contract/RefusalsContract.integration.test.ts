@@ -331,3 +331,26 @@ contract("Validation of other bodies", [
     ([body, message]): Statement => ({ ...refuses("POST", "/runs/:run/artifacts", body, message), given: "scripted" })
   )
 ])
+
+const refusesErasure = (body: object, message: RegExp): Statement => ({
+  says: `POST /erasures refuses ${JSON.stringify(body)}: ${message.source}`,
+  ...{ method: "POST", path: "/erasures", body, status: 400 },
+  answer: { errorCode: "VALIDATION_ERROR", message }
+})
+
+// docs/reference/erasure.md
+contract("Validation of an erasure of many runs", [
+  ...(
+    [
+      [{ reason: "r", dryRun: true }, "find must be a string"],
+      [{ find: " A ", reason: "r", dryRun: true }, "find must have at least 2 characters beside spaces"],
+      [{ find: "Ann Lee", dryRun: true }, "reason must be a string"],
+      [{ find: "Ann Lee", reason: "r", dryRun: true, force: true }, "property force should not exist"]
+    ] as const
+  ).map(([body, message]) => refuses("POST", "/erasures", body, message)),
+  refusesErasure(
+    { find: "Ann Lee", reason: "Ann Lee left", dryRun: true },
+    /^reason must not contain the text to erase/
+  ),
+  refusesErasure({ find: "Ann Lee", reason: "r" }, /^plan is required/)
+])

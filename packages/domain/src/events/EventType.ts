@@ -4,6 +4,7 @@ import type { JsonObject } from "../values/PayloadDecoder.ts"
 import type { CanonicalEventType } from "./CanonicalEventType.ts"
 import { type Members, membersOf } from "./Members.ts"
 import { type EventSource, type EventTrace, envelopeFields, RecordedEvent, type Subject } from "./RecordedEvent.ts"
+import { shownData } from "./ShownData.ts"
 
 /** What is known of an event before the log assigns its id and position. */
 export interface DraftHead {
@@ -49,7 +50,7 @@ export const eventType = <const Type extends CanonicalEventType, const M extends
     typed: (recorded: RecordedEvent): (typeof schema)["Type"] => ({
       ...recorded,
       type,
-      data: read(recorded.data, recorded.subject),
+      data: read(shownData(recorded.data, recorded.erased), recorded.subject),
       recorded
     }),
     /** Types the data of a draft. */

@@ -9,9 +9,9 @@ import { type Mismatch, type SignatureState, signatureOf } from "./Verification.
 
 /**
  * The kinds of entries of the ledger; `expiry` records that retention deletes the audit entries before a time, `key`
- * that a key begins to seal.
+ * that a key begins to seal, `erasure` that texts of a run were erased.
  */
-export const LEDGER_KINDS = ["seal", "tombstone", "audit", "expiry", "key"] as const
+export const LEDGER_KINDS = ["seal", "tombstone", "audit", "expiry", "key", "erasure"] as const
 export type LedgerKind = (typeof LEDGER_KINDS)[number]
 
 const Digest = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/))
@@ -22,7 +22,7 @@ export const LedgerEntry = Schema.Struct({
   kind: Schema.Literals(LEDGER_KINDS).annotate({ description: "What the entry is about" }),
   subject: Field.text(
     "Of a seal `runId/events`, of a tombstone `runId/deletedAt`, of an audit entry its id, of an expiry the time, " +
-      "of a key its id"
+      "of a key its id, of an erasure `runId/entries`"
   ),
   digest: Digest.annotate({ description: "SHA-256 of the canonical JSON of the content, hexadecimal" }),
   vouched: Field.flag("Whether the process with the key wrote the content; false without a key"),

@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { type CanonicalEvent, decodeEventText, type EventOf } from "../events/CanonicalEvent.ts"
 import { loggedDecision } from "../events/LoggedDecision.ts"
+import { ERASED_TEXT } from "../events/ShownData.ts"
 import { emptyRunMetrics, measure } from "../projector/Metrics.ts"
 import { emptyRunState, project } from "../projector/Projector.ts"
 import type { LoggedDecision } from "../receipts/ReceiptComparison.ts"
@@ -206,13 +207,14 @@ export const startRecords = (sha256: Sha256, runId: string) => {
         receipt = { recorded: added.receipt, inline: objectAt(artifact, "inline") ?? {}, logged }
       }
       const digest = inline && Hex.encode(sha256(bytes.subarray(inline.start, inline.end)))
-      if (digest !== undefined && added.contentSha256 === undefined) unhashed += 1
+      const contentSha256 = added.contentSha256 === ERASED_TEXT ? undefined : added.contentSha256
+      if (digest !== undefined && contentSha256 === undefined) unhashed += 1
       contradictions.push(
         ...differs(`${name}: runId`, textAt(artifact, "runId"), runId),
         ...differs(`${name}: kind`, textAt(artifact, "kind"), added.kind),
         ...differs(`${name}: label`, textAt(artifact, "label"), added.label),
         ...differs(`${name}: uri`, textAt(artifact, "uri"), added.uri),
-        ...(added.contentSha256 === undefined || added.contentSha256 === digest || isOmitted
+        ...(contentSha256 === undefined || contentSha256 === digest || isOmitted
           ? []
           : [`${name}: its content is not the one that was added`])
       )
@@ -254,7 +256,13 @@ const DEFAULT_POLICY = "policy.default"
 const ENDED: ReadonlySet<string> = new Set<RunStatus>(["completed", "failed", "cancelled"])
 
 const differs = (what: string, recorded: string | undefined, expected: string | undefined): ReadonlyArray<string> =>
-  (recorded ?? "") === (expected ?? "") ? [] : [`${what} is ${shown(recorded)}, its events say ${shown(expected)}`]
+  (recorded ?? "") === (expected ?? "") || isErased(recorded, expected)
+    ? []
+    : [`${what} is ${shown(recorded)}, its events say ${shown(expected)}`]
+
+/** Records have an empty text where the text of their event was erased. */
+const isErased = (recorded: string | undefined, expected: string | undefined): boolean =>
+  expected === ERASED_TEXT && (recorded ?? "") === ""
 
 const shown = (text: string | undefined): string => (text === undefined ? "absent" : JSON.stringify(text))
 

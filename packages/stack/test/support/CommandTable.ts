@@ -47,6 +47,7 @@ interface World {
   webhook: string
   delivery: string
   mark: string
+  erasure: string
   alert: string
   readonly folder: string
 }
@@ -146,6 +147,20 @@ const rows: ReadonlyArray<Row> = [
   { name: "marks definitions", args: () => [] },
   { name: "marks agreement", args: () => [] },
   { name: "marks delete", args: ({ ended, mark }) => [ended, mark], stranger: [UNKNOWN, UNKNOWN] },
+  {
+    name: "erase run",
+    args: ({ ended }) => [ended, "--find", "writes would be lost", "--reason", "request 4711"],
+    stranger: [UNKNOWN, "--find", "writes would be lost", "--reason", "request 4711"]
+  },
+  {
+    name: "erase runs",
+    args: () => ["--find", "writes would be lost", "--reason", "request 4711", "--query", "tags:nightly"],
+    keep: (world, { id = "" }) => {
+      world.erasure = id
+    }
+  },
+  { name: "erase show", args: ({ erasure }) => [erasure], stranger: [UNKNOWN] },
+  { name: "erase list", args: () => [] },
   { name: "runs delete", args: ({ created }) => [created, "--yes"], stranger: [UNKNOWN, "--yes"] },
   { name: "events tail", args: () => ["--after", "0", "--once"], lines: true },
   { name: "policies list", args: () => [] },
@@ -315,7 +330,7 @@ export const checkEveryCommand = Effect.fnUntraced(function* (
   assert.sameMembers([...new Set(rows.map(({ name }) => name)), ...testedElsewhere], [...leaves(runplane)])
   // The secret of deliveries is not a flag: flags are visible in the list of processes.
   process.env["RUNPLANE_WEBHOOK_SECRET"] = "a secret of the test"
-  const made = { launched: "", created: "", waiting: "", webhook: "", delivery: "", mark: "", alert: "" }
+  const made = { launched: "", created: "", waiting: "", webhook: "", delivery: "", mark: "", erasure: "", alert: "" }
   const world: World = { ended, ...made, folder: yield* files }
   const at = (plane: string | number, launcher: string | number) => [
     ...["--url", `http://127.0.0.1:${plane}`, "--launcher-url", `http://127.0.0.1:${launcher}`]

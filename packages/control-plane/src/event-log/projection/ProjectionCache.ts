@@ -2,7 +2,7 @@
  * Without this: each append reads the stored projection of its run, so one event of a run of 500 takes 3.0 ms instead
  * of 2.1 (docs/internals/scale.md); costs `PROJECTION_CACHE_BYTES` of memory.
  */
-import { emptyRunMetrics, emptyRunState, measure, project, type RunId, type RunState } from "@runplane/domain"
+import { emptyRunMetrics, emptyRunState, measure, project, RunId, type RunState } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
 import { forever } from "../../platform/loop/Forever.ts"
+import { ErasedRuns } from "../ErasedRuns.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { makeByteCache } from "./ByteCache.ts"
 import { type Checkpoint, NO_CHECKPOINT, readMetrics, readState } from "./Checkpoint.ts"
@@ -93,6 +94,7 @@ export class ProjectionCache extends Context.Service<
       const { cacheBytes } = yield* ProjectionSettings
       const clock = yield* Clock.Clock
       const entries = makeByteCache<RunId, Remembered>(cacheBytes)
+      yield* (yield* ErasedRuns).listen((runId) => entries.forget(RunId.make(runId)))
 
       const get = ({ lastSeq, revision, runId }: CacheKey) => {
         const entry = entries.get(runId)

@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
 import { batchedReads } from "../../platform/postgres/Batched.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
+import { ErasedRuns } from "../ErasedRuns.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { SESSION_ORDER } from "../SessionOrder.ts"
 import { MAX_CHECKPOINT_BYTES, readState } from "./Checkpoint.ts"
@@ -26,6 +27,8 @@ export interface RunHead {
   readonly status: RunStatus
   readonly lastSeq: number
   readonly lastIndex: number
+  /** Raised by each rebuild and each erasure: what was made of the events before is not theirs any more. */
+  readonly revision?: number
 }
 
 /** The end of a run's log, with the state there. */
@@ -55,6 +58,7 @@ export class RunStateReader extends Context.Service<
       const cache = yield* ProjectionCache
       const events = yield* EventRepository
       const texts = makeStateTexts()
+      yield* (yield* ErasedRuns).listen(texts.forget)
 
       /** The stored state of a run, by its id or session id. */
       const readOne = (reference: string) =>
@@ -133,7 +137,7 @@ export class RunStateReader extends Context.Service<
       const head = Effect.fn("RunStateReader.head")((runId: RunId) =>
         Effect.map(
           sql<HeadRow>`
-            SELECT r.id::text AS id, r.status, h.last_seq, h.last_index
+            SELECT r.id::text AS id, r.status, h.last_seq, h.last_index, h.projection_revision
             FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid`,
           ([row]) => row && toHead(row)
         )
@@ -148,10 +152,10 @@ interface HeadRow {
   readonly status: RunStatus
   readonly last_seq: bigint
   readonly last_index: number
+  readonly projection_revision: number
 }
 
 interface StateRow extends HeadRow {
-  readonly projection_revision: number
   readonly checkpoint_seq: bigint | null
   /** Whether there is a state that was not read. */
   readonly is_left_out: boolean
@@ -162,5 +166,6 @@ const toHead = (row: HeadRow): RunHead => ({
   runId: RunId.make(row.id),
   status: row.status,
   lastSeq: Number(row.last_seq),
-  lastIndex: row.last_index
+  lastIndex: row.last_index,
+  revision: row.projection_revision
 })

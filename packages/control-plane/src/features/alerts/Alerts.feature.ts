@@ -4,6 +4,7 @@ import { AlertsHttp } from "./Alerts.ts"
 import { makeBudgetAdmission } from "./budgets/BudgetAdmission.ts"
 import { makeFiringExpiry } from "./FiringExpiry.ts"
 import { makeAlertDeletion } from "./hooks/AlertDeletion.ts"
+import { makeAlertErasure } from "./hooks/AlertErasure.ts"
 import { alertSearchFields } from "./hooks/AlertSearchFields.ts"
 import { makeClaimNotes } from "./hooks/ClaimNotes.ts"
 import { makeMarkValues } from "./hooks/MarkValues.ts"
@@ -28,6 +29,7 @@ export const alerts = {
     "alert_silences"
   ],
   onRunsDeleted: makeAlertDeletion,
+  onErasure: makeAlertErasure,
   onClaim: makeClaimNotes,
   onMark: makeMarkValues,
   admission: makeBudgetAdmission,

@@ -26,6 +26,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { ArchiveLock, layerLocked } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
 import { ArchiveState } from "./ArchiveState.ts"
+import { type ErasedRun, type ErasedVersion, makeErasedRows } from "./ErasedRows.ts"
 
 /** Bounds of a merged file; bytes as they are stored. */
 export const MERGED: FileBounds = { rows: 1_000_000, bytes: 128 * 1024 * 1024 }
@@ -36,7 +37,7 @@ export interface Compacted {
   readonly files: number
   /** Files that are not there any more. */
   readonly removed: number
-  /** Rows of deleted runs, and earlier versions of rows. */
+  /** Rows of deleted runs, earlier versions of rows, and events that have lost texts. */
   readonly rows: number
 }
 
@@ -66,6 +67,7 @@ export class ArchiveCompaction extends Context.Service<
         const state = yield* ArchiveState
         const lock = yield* ArchiveLock
         const { cell } = yield* ArchiveOptions
+        const erasedRows = yield* makeErasedRows
 
         /** The first day that may still get events. */
         const openDay = Effect.gen(function* () {
@@ -118,39 +120,36 @@ export class ArchiveCompaction extends Context.Service<
         const merge = Effect.fn("ArchiveCompaction.merge")(function* <Table extends ArchiveTable>(
           table: Table,
           { into, parts }: Merge,
-          deleted: ReadonlySet<string>
+          { deleted, erased }: RemovedRows
         ) {
           const newest = new Map<string, number>()
-          const eachRow = (take: (row: ArchiveRow<Table>) => boolean) =>
-            Effect.forEach(
-              parts,
-              (part) =>
-                readTable(store, table, archivePath(part), {}, (rows) =>
-                  Effect.suspend(() => {
-                    let isLong = false
-                    for (const row of rows) isLong = take(row) || isLong
-                    return isLong ? Effect.yieldNow : Effect.void
-                  })
-                ),
-              { discard: true }
-            )
+          const eachRow = (take: (row: ArchiveRow<Table>) => boolean, from: ReadonlyArray<ArchiveFile> = parts) =>
+            Effect.forEach(from, (part) => readRows(store, table, part, take), { discard: true })
           if (table === "runs" || table === "marks") {
+            // The row without an erased text may be in another file of the day than the one with it.
+            const sameDay = erased.size === 0 ? parts : (yield* filesOf(table)).filter(({ day }) => day === into.day)
             yield* eachRow((row) => {
               const { id, version } = versionOf(row)
               newest.set(id, Math.max(version, newest.get(id) ?? 0))
               return false
-            })
+            }, sameDay)
           }
+          const events =
+            table === "events" && erased.size > 0 ? yield* erasedRows.events(into.from, into.to) : NO_EVENTS
+          const runs = table === "runs" && erased.size > 0 ? yield* erasedRows.runs : NO_RUNS
           const file = openTableFile(table)
-          let dropped = 0
+          let changed = 0
           yield* eachRow((row) => {
             const { id, version } = versionOf(row)
             const isOld = newest.size > 0 && newest.get(id) !== version
             if (isOld || (table !== "tombstones" && deleted.has(runOf(row)))) {
-              dropped += 1
+              changed += 1
               return false
             }
-            return file.add(row, sizeOf(row))
+            const text = table === "runs" ? erasedRow(runs, row) : events.get(seqOf(row))
+            if (text === undefined) return file.add(row, sizeOf(row))
+            changed += 1
+            return file.add({ ...row, ...text }, sizeOf(row))
           })
           const path = archivePath(into)
           const rows = file.rows()
@@ -172,7 +171,7 @@ export class ArchiveCompaction extends Context.Service<
           )
           const superseded = supersededBy({ into, parts })
           yield* Effect.forEach(superseded, store.remove, { discard: true })
-          return { files: 1, removed: superseded.length, rows: dropped }
+          return { files: 1, removed: superseded.length, rows: changed }
         })
 
         /** What a compaction that was killed after its commit has left. */
@@ -187,18 +186,22 @@ export class ArchiveCompaction extends Context.Service<
         const compactTable = Effect.fnUntraced(function* (
           table: ArchiveTable,
           before: string,
-          stones: ReadonlyArray<Tombstone>
+          stones: ReadonlyArray<Tombstone>,
+          erasures: ReadonlyArray<ErasedRun>
         ) {
-          const deleted = new Set(stones.map(({ run_id }) => run_id))
+          const removed: RemovedRows = {
+            deleted: new Set(stones.map(({ run_id }) => run_id)),
+            erased: new Set(erasures.map(({ runId }) => runId))
+          }
           const done: Array<Compacted> = []
           /** One merge, while no other process changes files. */
           const mergeNext = lock.withLockAtLast(
             Effect.flatMap(openMerge(table), (open) =>
-              open === undefined ? Effect.void : Effect.map(merge(table, open, deleted), (one) => void done.push(one))
+              open === undefined ? Effect.void : Effect.map(merge(table, open, removed), (one) => void done.push(one))
             )
           )
           yield* mergeNext
-          const runs = stones.map(deletedRun)
+          const runs = [...stones.map(deletedRun), ...erasures]
           const isDirty = (file: ArchiveFile) => runs.some((run) => mayHold(file, run))
           for (const planned of planMerges(yield* filesOf(table), before, bounds, isDirty)) {
             yield* plan(planned)
@@ -223,9 +226,11 @@ export class ArchiveCompaction extends Context.Service<
           yield* state.open
           const before = yield* openDay
           const stones = yield* tombstones
+          const erasures = yield* erasedRows.pending
           const done: Array<Compacted> = []
-          for (const table of ARCHIVE_TABLES) done.push(...(yield* compactTable(table, before, stones)))
+          for (const table of ARCHIVE_TABLES) done.push(...(yield* compactTable(table, before, stones, erasures)))
           yield* erased(stones, before)
+          yield* erasedRows.complete(erasures, before)
           return done.reduce((sum, one) => ({
             files: sum.files + one.files,
             removed: sum.removed + one.removed,
@@ -235,6 +240,41 @@ export class ArchiveCompaction extends Context.Service<
         return ArchiveCompaction.of({ compact })
       })
     ).pipe(Layer.provide(layerLocked))
+}
+
+/** Reads a file row by row; `take` returns whether it took long. */
+const readRows = <Table extends ArchiveTable>(
+  store: ArchiveStore["Service"],
+  table: Table,
+  file: ArchiveFile,
+  take: (row: ArchiveRow<Table>) => boolean
+) =>
+  readTable(store, table, archivePath(file), {}, (rows) =>
+    Effect.suspend(() => {
+      let isLong = false
+      for (const row of rows) isLong = take(row) || isLong
+      return isLong ? Effect.yieldNow : Effect.void
+    })
+  )
+
+/** Runs whose rows are not in merged files, and those of which texts are not. */
+interface RemovedRows {
+  readonly deleted: ReadonlySet<string>
+  readonly erased: ReadonlySet<string>
+}
+
+const NO_RUNS: ReadonlyMap<string, ErasedVersion> = new Map()
+
+const erasedRow = (runs: ReadonlyMap<string, ErasedVersion>, row: object) => {
+  const erased = runs.get(runOf(row))
+  return erased?.version === versionOf(row).version ? erased.columns : undefined
+}
+
+const NO_EVENTS: ReadonlyMap<number, object> = new Map()
+
+const seqOf = (row: object): number => {
+  const seq: unknown = Reflect.get(row, "seq")
+  return typeof seq === "number" ? seq : Number.NaN
 }
 
 const deletedRun = ({ first_seq, last_seq, run_created_at }: Tombstone): DeletedRun => ({

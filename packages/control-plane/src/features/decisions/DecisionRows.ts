@@ -69,10 +69,24 @@ export const makeDecisionRows = Effect.gen(function* () {
     ...decisionFacts(run, activePolicy(run))
   })
 
-  const write = (made: ReadonlyArray<Evaluated>, events: ReadonlyMap<string, number>) => {
+  /** How often the projections were made anew: an erasure does it, and the events of a row are older then. */
+  const revisionsOf = (group: ReadonlyArray<RunId>) =>
+    Effect.map(
+      sql<{ readonly id: string; readonly revision: number }>`
+        SELECT run_id::text AS id, projection_revision AS revision FROM run_heads
+        WHERE run_id = ANY(${group}::text[]::uuid[])`,
+      (rows) => new Map(rows.map(({ id, revision }) => [id, revision]))
+    )
+
+  const write = (
+    made: ReadonlyArray<Evaluated>,
+    events: ReadonlyMap<string, number>,
+    revisions: ReadonlyMap<string, number>
+  ) => {
     const rows = JSON.stringify(
       made.map(({ ballots, dissenters, listed, options, runId, subject }) => ({
         ...{ run_id: runId, seq: listed.asOfSeq, events: events.get(runId) ?? 0, verdict: listed.verdict },
+        revision: revisions.get(runId) ?? -1,
         ...{ listed: JSON.stringify(listed), options, ballots, dissenters },
         ...{ subject: subject === undefined ? null : hexOf(subject) }
       }))
@@ -84,23 +98,25 @@ export const makeDecisionRows = Effect.gen(function* () {
         SELECT r.id, g.seq, g.events, now(), g.verdict, ${sql.literal(LISTED_WITH_CASE)}::json, fold_text(g.options),
                g.ballots, g.dissenters, c.key
         FROM json_to_recordset(${rows}::json) AS g (run_id uuid, seq bigint, events integer, verdict text, listed text,
-                                                    options text, ballots text[], dissenters text[], subject text)
-        JOIN runs r ON r.id = g.run_id CROSS JOIN LATERAL (SELECT ${sql.literal(CASE_KEY)} AS key) AS c
-        ORDER BY r.id FOR KEY SHARE OF r
+                                                    options text, ballots text[], dissenters text[], subject text,
+                                                    revision integer)
+        JOIN runs r ON r.id = g.run_id JOIN run_heads h ON h.run_id = r.id AND h.projection_revision = g.revision CROSS JOIN LATERAL (SELECT ${sql.literal(CASE_KEY)} AS key) AS c
+        ORDER BY r.id FOR KEY SHARE OF r, h
         ON CONFLICT (run_id) DO UPDATE
         SET seq = excluded.seq, events = excluded.events, read_at = excluded.read_at, verdict = excluded.verdict,
             listed = excluded.listed, options = excluded.options, ballots = excluded.ballots,
             dissenters = excluded.dissenters, case_key = excluded.case_key
         WHERE known.seq <= excluded.seq`
       yield* sql`
-        DELETE FROM run_decision_changes c USING json_to_recordset(${rows}::json) AS g (run_id uuid, seq bigint)
-        WHERE c.run_id = g.run_id AND c.seq <= g.seq`
+        DELETE FROM run_decision_changes c USING json_to_recordset(${rows}::json) AS g (run_id uuid, seq bigint, revision integer), run_heads h
+        WHERE c.run_id = g.run_id AND c.seq <= g.seq AND h.run_id = g.run_id AND h.projection_revision = g.revision`
     }).pipe(sql.withTransaction)
   }
 
   const makeGroup = Effect.fnUntraced(function* (group: ReadonlyArray<RunId>, events: ReadonlyMap<string, number>) {
+    const revisions = yield* revisionsOf(group)
     const made = yield* runs.evaluate(group, READ_TYPES, evaluate)
-    if (made.length > 0) yield* write(made, events)
+    if (made.length > 0) yield* write(made, events, revisions)
   })
 
   /** A run whose record cannot be read waits, so that the others do not. */

@@ -1,6 +1,7 @@
 import * as Layer from "effect/Layer"
 import type { Feature } from "../../Feature.ts"
 import { Ids } from "../../platform/Ids.ts"
+import { makeDeliveryErasure } from "./DeliveryErasure.ts"
 import { makeDeliveryExpiry } from "./DeliveryExpiry.ts"
 import { DeliveryQueue, WebhookBacklog } from "./DeliveryQueue.ts"
 import { layerWebhookDispatcher } from "./WebhookDispatcher.ts"
@@ -21,6 +22,7 @@ export const webhooks = {
     Layer.provideMerge(WebhookBacklog.layer)
   ),
   reactor: makeWebhookOutbox,
+  onErasure: makeDeliveryErasure,
   expiry: makeDeliveryExpiry,
   routes: WebhooksHttp
 } satisfies Feature

@@ -8,6 +8,7 @@ export const LOOP_NAMES = [
   "append-writers",
   "archive",
   "decisions",
+  "erasures",
   "event-blocks",
   "idle-checks",
   "ledger",

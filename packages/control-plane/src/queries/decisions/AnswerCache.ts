@@ -5,9 +5,8 @@
 import { isTerminal, type RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
-import type { EventRepository } from "../../event-log/EventRepository.ts"
 import { makeByteCache } from "../../event-log/projection/ByteCache.ts"
-import type { RunRepository } from "../../event-log/runs/RunRepository.ts"
+import type { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 
 /** Bytes of the cached answers of one kind, with their keys. */
 const CACHE_BYTES = 2 * 1024 * 1024
@@ -20,23 +19,20 @@ export interface CachedAnswer<A> {
 
 /**
  * Caches answers of one kind about ended runs (docs/reference/decisions.md#limits). The key has the request as JSON,
- * the runs, and the last events of their logs, so a log that grows after the end of its run has another answer.
+ * the runs, and the last events of their logs with their revisions, so a log that grows after the end of its run, or
+ * loses texts, has another answer.
  */
-export const makeAnswerCache = <A>(
-  events: Pick<EventRepository["Service"], "head">,
-  runs: Pick<RunRepository["Service"], "status">
-) => {
+export const makeAnswerCache = <A>(states: Pick<RunStateReader["Service"], "head">) => {
   const cache = makeByteCache<string, A>(CACHE_BYTES)
   return Effect.fnUntraced(function* (
     runIds: ReadonlyArray<RunId>,
     request?: unknown
   ): Effect.fn.Return<CachedAnswer<A>, SqlError> {
-    const ends: Array<number> = []
+    const ends: Array<readonly [number, number]> = []
     for (const runId of runIds) {
-      const status = yield* runs.status(runId)
-      const head = status !== undefined && isTerminal(status) ? yield* events.head(runId) : undefined
-      if (head === undefined) return { get: () => undefined, put: () => undefined }
-      ends.push(head.lastSeq)
+      const head = yield* states.head(runId)
+      if (head === undefined || !isTerminal(head.status)) return { get: () => undefined, put: () => undefined }
+      ends.push([head.lastSeq, head.revision ?? 0])
     }
     const key = JSON.stringify([runIds, ends, request])
     return {

@@ -35,7 +35,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
-import { EventRepository } from "../../event-log/EventRepository.ts"
+import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { answerOfRuntimeError } from "../../platform/http/RuntimeRefusal.ts"
 import { type CachedAnswer, makeAnswerCache } from "./AnswerCache.ts"
@@ -88,9 +88,9 @@ export class Decisions extends Context.Service<
   static readonly layer = Layer.effect(
     Decisions,
     Effect.gen(function* () {
-      const events = yield* EventRepository
       const reader = yield* DecisionReader
       const runs = yield* RunRepository
+      const states = yield* RunStateReader
       const runtime = yield* RuntimeClient
 
       const resolve = Effect.fnUntraced(function* (reference: string) {
@@ -104,11 +104,11 @@ export class Decisions extends Context.Service<
 
       const policyOf = policyReader(runtime)
 
-      const forecasts = makeAnswerCache<Forecast & { readonly runId: RunId }>(events, runs)
-      const whys = makeAnswerCache<Why & { readonly runId: RunId }>(events, runs)
-      const records = makeAnswerCache<DecisionRecord & { readonly runId: RunId }>(events, runs)
-      const whatIfs = makeAnswerCache<WhatIf>(events, runs)
-      const divergences = makeAnswerCache<Parted>(events, runs)
+      const forecasts = makeAnswerCache<Forecast & { readonly runId: RunId }>(states)
+      const whys = makeAnswerCache<Why & { readonly runId: RunId }>(states)
+      const records = makeAnswerCache<DecisionRecord & { readonly runId: RunId }>(states)
+      const whatIfs = makeAnswerCache<WhatIf>(states)
+      const divergences = makeAnswerCache<Parted>(states)
 
       /** The cached answer about a run, or a new one, which is cached when the log contains all that it depends on. */
       const answered = Effect.fnUntraced(function* <A, E>(

@@ -42,6 +42,7 @@ export class Ledger extends Context.Service<
         for (const tombstone of buried.map(toTombstone)) {
           add("tombstone", `${tombstone.runId}/${tombstone.deletedAt}`, tombstone)
         }
+        for (const [subject, end] of yield* erasuresOf(sql, subjects("erasure"))) add("erasure", subject, end)
         const audited = yield* sql<AuditRow>`
           SELECT ${auditColumns(sql)} FROM audit_log WHERE id = ANY(${subjects("audit").filter(isUuid)}::text[]::uuid[])`
         const trail = audited.map(toAuditEntry)
@@ -99,13 +100,13 @@ export class Ledger extends Context.Service<
         const entries = rows.map(toLedgerEntry)
         const { digests, removedMarks } = yield* stored(entries)
         const buried = yield* buriedOf(
-          entries.flatMap(({ kind, subject }) => (kind === "seal" ? [subject.split("/")[0] ?? ""] : [])).filter(isUuid)
+          entries.flatMap(({ kind, subject }) => (isOfRun(kind) ? [subject.split("/")[0] ?? ""] : [])).filter(isUuid)
         )
         const expired = yield* expiredBefore
         const contentOf = ({ at, digest, kind, subject }: LedgerEntry): ListedLedgerEntry["content"] => {
           const found = digests.get(`${kind} ${subject}`)
           if (found !== undefined) return found === digest ? "kept" : "changed"
-          if (kind === "seal" && buried.has(subject.split("/")[0] ?? "")) return "deleted"
+          if (isOfRun(kind) && buried.has(subject.split("/")[0] ?? "")) return "deleted"
           // A content is stored before it has a number in the ledger.
           return kind === "audit" && at < expired ? "expired" : "missing"
         }
@@ -138,3 +139,24 @@ export class Ledger extends Context.Service<
     })
   )
 }
+
+/** The ends of the chains of erasures, as the ledger has them, by their subjects. */
+const erasuresOf = (sql: PgClient.PgClient, subjects: ReadonlyArray<string>) => {
+  const positions = subjects
+    .map((subject) => subject.split("/"))
+    .flatMap(([runId = "", entries = ""]) =>
+      isUuid(runId) && /^[1-9]\d{0,8}$/.test(entries) ? [{ run_id: runId, position: Number(entries) }] : []
+    )
+  return Effect.map(
+    sql<{ readonly run_id: string; readonly position: number; readonly head: string }>`
+      SELECT run_id::text AS run_id, position, head FROM run_erasures
+      WHERE (run_id, position) IN ${unnestRows(sql, positions, { run_id: "uuid", position: "int" })}`,
+    (rows) =>
+      rows.map(
+        ({ head, position, run_id }) => [`${run_id}/${position}`, { runId: run_id, entries: position, head }] as const
+      )
+  )
+}
+
+/** Seals and erasures go with their run, which leaves a tombstone. */
+const isOfRun = (kind: LedgerEntry["kind"]): boolean => kind === "seal" || kind === "erasure"

@@ -6,6 +6,7 @@ import * as Queue from "effect/Queue"
 import * as RcMap from "effect/RcMap"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import { ErasedRuns } from "../../event-log/ErasedRuns.ts"
 import { LiveEvents } from "../../event-log/subscribe/LiveEvents.ts"
 import { Wakeup } from "../../event-log/subscribe/Wakeup.ts"
 import { Watermark } from "../../event-log/subscribe/Watermark.ts"
@@ -94,7 +95,16 @@ export class LogTail extends Context.Service<
         committed = Math.max(committed, batch.lastSeq)
         notify(false)
       })
-      yield* live.listenElsewhere(() => notify(true))
+      // The text of an erased event can be in any part; subscribers that are behind read the database.
+      const forgetTexts = () => {
+        for (const { buffer } of all) buffer.trim(0)
+      }
+      yield* (yield* ErasedRuns).listen(forgetTexts)
+      yield* live.listenElsewhere((commit) => {
+        // Messages of other processes were lost, perhaps one of an erasure.
+        if (commit === "anything") forgetTexts()
+        notify(true)
+      })
 
       const capacity = () => Math.floor(BUFFER_BYTES / Math.max(1, all.size))
 

@@ -25,7 +25,12 @@ interface CachedPrefix extends FoldedPrefix<RunState> {
   readonly runId: RunId
   /** The seq of the first event, which differs when a later run has the same id. */
   readonly firstSeq: number
+  /** An erasure raises it: the texts of an earlier one are gone. */
+  readonly revision: number
 }
+
+/** Which of the events of a run id a fold is of. */
+type Origin = Pick<CachedPrefix, "firstSeq" | "revision">
 
 /**
  * States of runs as of an event (docs/reference/streams.md#replay). The state at the end of the log is the stored state
@@ -51,13 +56,14 @@ export class ReplayStates extends Context.Service<
 
       const cache = (prefix: CachedPrefix): string => {
         const text = JSON.stringify(prefix.folded)
-        cached.put(`${prefix.firstSeq} ${prefix.lastSeq}`, prefix, text.length)
+        cached.put(`${prefix.firstSeq} ${prefix.revision} ${prefix.lastSeq}`, prefix, text.length)
         return text
       }
-      const nearest = (runId: RunId, firstSeq: number, seq: number): FoldedPrefix<RunState> => {
+      const nearest = (runId: RunId, { firstSeq, revision }: Origin, seq: number): FoldedPrefix<RunState> => {
         let best: FoldedPrefix<RunState> = beginning(emptyRunState(runId))
         for (const prefix of cached.values()) {
-          const isUsable = prefix.runId === runId && prefix.firstSeq === firstSeq && prefix.lastSeq <= seq
+          const isOfOrigin = prefix.firstSeq === firstSeq && prefix.revision === revision
+          const isUsable = prefix.runId === runId && isOfOrigin && prefix.lastSeq <= seq
           if (isUsable && prefix.lastSeq > best.lastSeq) best = prefix
         }
         return best
@@ -72,12 +78,12 @@ export class ReplayStates extends Context.Service<
           })
       })
 
-      const fold = Effect.fnUntraced(function* (runId: RunId, firstSeq: number, seq: number) {
-        let prefix = nearest(runId, firstSeq, seq)
+      const fold = Effect.fnUntraced(function* (runId: RunId, origin: Origin, seq: number) {
+        let prefix = nearest(runId, origin, seq)
         while (true) {
           const stop = prefix.lastIndex + EVENTS_PER_PREFIX
           const next = yield* foldOn(endingAt(stop), runId, prefix, project, seq)
-          const text = next.lastIndex > 0 ? cache({ ...next, runId, firstSeq }) : JSON.stringify(next.folded)
+          const text = next.lastIndex > 0 ? cache({ ...next, runId, ...origin }) : JSON.stringify(next.folded)
           if (next.lastIndex < stop) return text
           prefix = next
         }
@@ -88,7 +94,7 @@ export class ReplayStates extends Context.Service<
         if (head === undefined) return undefined
         if (seq === undefined || seq >= head.lastSeq) return (yield* states.current(runId))?.state
         const firstSeq = yield* events.firstSeq(runId)
-        const state = yield* turns.run(fold(runId, firstSeq ?? 0, seq))
+        const state = yield* turns.run(fold(runId, { firstSeq: firstSeq ?? 0, revision: head.revision ?? 0 }, seq))
         // The fold of a run that was deleted meanwhile is incomplete.
         if ((yield* states.head(runId)) === undefined) return undefined
         return (yield* events.firstSeq(runId)) === firstSeq ? state : undefined

@@ -3,6 +3,7 @@ import { emptyRunMetrics, emptyRunState, RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
+import { ErasedRuns } from "../../../src/event-log/ErasedRuns.ts"
 import { EventRepository } from "../../../src/event-log/EventRepository.ts"
 import { NO_CHECKPOINT } from "../../../src/event-log/projection/Checkpoint.ts"
 import { ProjectionCache } from "../../../src/event-log/projection/ProjectionCache.ts"
@@ -14,7 +15,7 @@ const positionOf = (number: number) => ({ runId: runOf(number), lastSeq: 1, revi
 
 /** Room for a hundred runs. */
 const layer = ProjectionCache.layer.pipe(
-  Layer.provide([Layer.mock(EventRepository, {}), Layer.mock(ProjectionRows, {})]),
+  Layer.provide([Layer.mock(EventRepository, {}), Layer.mock(ProjectionRows, {}), ErasedRuns.layer]),
   Layer.provide(Layer.succeed(ProjectionSettings, { lagEvents: 1, lagMs: 1, cacheBytes: 500_000 }))
 )
 

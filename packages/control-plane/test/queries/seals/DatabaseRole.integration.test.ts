@@ -8,6 +8,7 @@ import { ExpiredRuns } from "../../../src/admin/retention/ExpiredRuns.ts"
 import { makeAuditExpiry } from "../../../src/platform/audit/AuditExpiry.ts"
 import { LedgerWriter } from "../../../src/platform/ledger/LedgerWriter.ts"
 import { layerDatabase } from "../../../src/platform/postgres/Database.ts"
+import { eraseText, personRun } from "../../features/erasure/PersonRuns.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { endedRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
@@ -55,7 +56,15 @@ layer(layerTestService({ database: layerRestricted }), { excludeTestServices: tr
       assert.strictEqual((yield* call("GET", `/runs/${kept}/seal`)).body.events, 3)
       assert.strictEqual((yield* call("DELETE", `/runs/${deleted}`)).status, 204)
       yield* numberPending
-      for (const table of ["ledger", "run_tombstones", "run_seals", "seal_keys", "seal_key_statements", "audit_log"]) {
+      for (const table of [
+        "ledger",
+        "run_tombstones",
+        "run_seals",
+        "run_erasures",
+        "seal_keys",
+        "seal_key_statements",
+        "audit_log"
+      ]) {
         const [row] = yield* sql<{ readonly column: string }>`
           SELECT column_name AS column FROM information_schema.columns
           WHERE table_name = ${table} AND is_identity = 'NO' LIMIT 1`
@@ -82,5 +91,13 @@ layer(layerTestService({ database: layerRestricted }), { excludeTestServices: tr
         ]
       )
     }).pipe(Effect.provide(ExpiredRuns.layer))
+  )
+
+  it.effect("erases texts", () =>
+    Effect.gen(function* () {
+      const runId = yield* personRun()
+      assert.isAbove((yield* eraseText(runId)).erased.members, 0)
+      assert.strictEqual((yield* call("DELETE", `/runs/${runId}`)).status, 204)
+    })
   )
 })

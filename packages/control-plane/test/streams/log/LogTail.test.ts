@@ -3,6 +3,7 @@ import { type CanonicalEventType, RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
+import { ErasedRuns } from "../../../src/event-log/ErasedRuns.ts"
 import { makeLiveBatch } from "../../../src/event-log/subscribe/LiveBatch.ts"
 import { LiveEvents } from "../../../src/event-log/subscribe/LiveEvents.ts"
 import { Watermark } from "../../../src/event-log/subscribe/Watermark.ts"
@@ -79,7 +80,9 @@ const following = <E>(
     yield* use(tail, live, database)
   }).pipe(
     Effect.scoped,
-    Effect.provide(LogTail.layer.pipe(Layer.provide(database.layer), Layer.provideMerge(LiveEvents.layer)))
+    Effect.provide(
+      LogTail.layer.pipe(Layer.provide([database.layer, ErasedRuns.layer]), Layer.provideMerge(LiveEvents.layer))
+    )
   )
 }
 

@@ -1952,6 +1952,45 @@ class ErasedMember(TypedDict):
     """Why."""
 
 
+class ErasedRows(TypedDict):
+    """Rows beside the log that lose the text."""
+
+    of: Literal["run", "artifact", "message", "mark", "delivery", "alert", "command", "received span", "seen span", "decision"]
+    """What the rows are."""
+    count: int
+    """Number of rows that have lost a text."""
+
+
+class Erasure(TypedDict):
+    """What was erased from a run, or would be."""
+
+    runId: RunId
+    dryRun: bool
+    """Whether nothing was erased."""
+    plan: str
+    """What is erased and kept, as the erasure must send it back."""
+    at: str
+    """When."""
+    by: str
+    """Caller."""
+    reason: str
+    """Why."""
+    members: int
+    """Erased members of events and raw frames."""
+    erased: List[MemberPosition]
+    """The first 1000 of them."""
+    rows: List[ErasedRows]
+    """Rows beside the log that lose the text."""
+    remaining: int
+    """Positions that keep the text."""
+    remains: List[RemainingText]
+    """The first 1000 of them."""
+    pending: Union[PendingFiles, None]
+    """Null where no file of an archive has the run."""
+    notReached: List[str]
+    """Copies that the service cannot reach."""
+
+
 class ErasureAppendixEntriesItem(TypedDict):
     position: int
     """Position in the chain, from 1."""
@@ -1979,6 +2018,95 @@ class ErasureAppendix(TypedDict):
     entries: List[ErasureAppendixEntriesItem]
     """Erasures, in their order."""
     head: ErasuresHead
+
+
+class _ErasureJobRequired(TypedDict):
+    id: str
+    """Id of the job: UUID."""
+    dryRun: bool
+    """Whether it erases nothing."""
+    state: Literal["searching", "erasing", "done"]
+    """What it does."""
+    query: str
+    """Search over runs; empty for all runs."""
+    reason: str
+    """Why."""
+    by: str
+    """Caller."""
+    createdAt: str
+    """When it was requested."""
+    runs: int
+    """Runs that the query matched when the job began."""
+    done: int
+    """Runs of which the job is done."""
+    matching: int
+    """Runs with something to erase."""
+    erased: int
+    """Runs from which it was erased."""
+    members: int
+    """Erased members of events and raw frames; of a dry run those that would be."""
+    remaining: int
+    """Positions that keep the text."""
+    leftOut: int
+    """Runs that it left as they are, although the text may be in them."""
+    runsLeftOut: List[RunLeftOut]
+    """The first 1000 of them."""
+    pendingFiles: int
+    """Runs of which files of the archive still have the text."""
+    notReached: List[str]
+    """Copies that the service cannot reach."""
+
+
+class ErasureJob(_ErasureJobRequired, total=False):
+    """An erasure over many runs, or the dry run of one."""
+
+    endedAt: str
+    """When it ended."""
+    plan: str
+    """Of a dry run that is done: what the erasure must send back."""
+
+
+class ErasureJobPage(TypedDict):
+    """Erasures over many runs."""
+
+    data: List[ErasureJob]
+    """The newest first."""
+
+
+class _ErasureJobRequestRequired(TypedDict):
+    find: str
+    """Text to erase wherever it is found, compared as searches compare: without case. It is not stored beyond the erasure, and no audit entry has it."""
+    reason: str
+    """Why. It stays in the entries of the erasure and with each erased member, for all readers."""
+
+
+class ErasureJobRequest(_ErasureJobRequestRequired, total=False):
+    """What to erase from many runs."""
+
+    query: str
+    """Search over runs; all runs without it."""
+    dryRun: bool
+    """Erases nothing, and answers what would be erased, with its plan."""
+    plan: str
+    """The `plan` of a dry run. Required unless `dryRun` is true: an erasure whose plan is not that of the present state is refused."""
+
+
+class _ErasureRequestRequired(TypedDict):
+    reason: str
+    """Why. It stays in the entries of the erasure and with each erased member, for all readers."""
+
+
+class ErasureRequest(_ErasureRequestRequired, total=False):
+    """What to erase from a run: a text, or members by their positions."""
+
+    find: str
+    """Text to erase wherever it is found, compared as searches compare: without case. It is not stored beyond the erasure, and no audit entry has it."""
+    members: List[NamedMember]
+    """Members to erase, in place of `find`."""
+    dryRun: bool
+    """Erases nothing, and answers what would be erased, with its plan."""
+    plan: str
+    """The `plan` of a dry run. Required unless `dryRun` is true: an erasure whose plan is not that of the present state is refused."""
 
 
 class ErasuresHead(TypedDict):
@@ -2563,10 +2691,10 @@ class ListedDecision(_ListedDecisionRequired, total=False):
 class _ListedLedgerEntryRequired(TypedDict):
     number: int
     """1, 2, 3, ... without gaps."""
-    kind: Literal["seal", "tombstone", "audit", "expiry", "key"]
+    kind: Literal["seal", "tombstone", "audit", "expiry", "key", "erasure"]
     """What the entry is about."""
     subject: str
-    """Of a seal `runId/events`, of a tombstone `runId/deletedAt`, of an audit entry its id, of an expiry the time, of a key its id."""
+    """Of a seal `runId/events`, of a tombstone `runId/deletedAt`, of an audit entry its id, of an expiry the time, of a key its id, of an erasure `runId/entries`."""
     digest: str
     """SHA-256 of the canonical JSON of the content, hexadecimal."""
     vouched: bool
@@ -3026,6 +3154,17 @@ class Me(_MeRequired, total=False):
     """The identity of the control plane at the runtime, where its settings name one: a session that does not let it commit cannot be cancelled, suspended or resumed by it."""
 
 
+class MemberPosition(TypedDict):
+    """A member of an event or a raw frame."""
+
+    target: Literal["event", "frame"]
+    """What the member belongs to."""
+    index: int
+    """Position of the event, or of the raw frame, in the run."""
+    pointer: str
+    """JSON pointer of the member."""
+
+
 class _MethodNotAllowedRequired(TypedDict):
     statusCode: Literal[405]
     """The HTTP status."""
@@ -3102,6 +3241,20 @@ class ModelPrice(_ModelPriceRequired, total=False):
     """The cost of a call in a batch is multiplied by it."""
     tierFactors: Dict[str, Union[float, Literal["Infinity", "-Infinity", "NaN"]]]
     """The cost of a call in a service tier is multiplied by its factor."""
+
+
+class _NamedMemberRequired(TypedDict):
+    index: int
+    """Position of the event, or of the raw frame, in the run."""
+    pointer: str
+    """JSON pointer of the member."""
+
+
+class NamedMember(_NamedMemberRequired, total=False):
+    """A member to erase."""
+
+    target: Literal["event", "frame"]
+    """What the member belongs to."""
 
 
 class NewLogLevel(TypedDict):
@@ -3335,6 +3488,15 @@ class PayloadTooLarge(_PayloadTooLargeRequired, total=False):
     """More about it; of a failed runtime call {grpcCode}"""
     error: str
     """The reason phrase of the status, where the form of older servers has it."""
+
+
+class PendingFiles(TypedDict):
+    """Files of the archive that still have the text."""
+
+    since: str
+    """When the erasure was requested."""
+    until: str
+    """What ends it."""
 
 
 class _PolicyDenialEntryRequired(TypedDict):
@@ -3897,6 +4059,24 @@ class RecordedCalls(_RecordedCallsRequired, total=False):
     """Given as before, reads the page of the calls before these; absent at the end."""
 
 
+class _RemainingTextRequired(TypedDict):
+    of: str
+    """The event, the frame or the kind of row that has the text."""
+    why: str
+    """Why it stays."""
+
+
+class RemainingText(_RemainingTextRequired, total=False):
+    """A position that has the text and keeps it."""
+
+    id: str
+    """Its id, where it has one."""
+    index: int
+    """Position of the event or raw frame in the run."""
+    pointer: str
+    """JSON pointer of the member."""
+
+
 class _ReplayDescriptorRequired(TypedDict):
     runId: RunId
     mode: ReplayMode
@@ -4259,6 +4439,14 @@ class RunFacets(TypedDict):
     """The requested fields that a matching run has."""
 
 RunId = str
+
+
+class RunLeftOut(TypedDict):
+    """A run that an erasure left as it is."""
+
+    runId: RunId
+    why: str
+    """Why."""
 
 
 class _RunMetricsRequired(TypedDict):
@@ -6828,6 +7016,50 @@ class ControlPlaneCalls(Service):
             "GET",
             "/ledger",
             query={"after": after, "limit": limit},
+        ))
+
+    def erase_from_run(
+        self,
+        id: str,
+        body: ErasureRequest,
+    ) -> Erasure:
+        """Erase a text, or single members, from a run."""
+        return cast("Erasure", self._json(
+            "POST",
+            "/runs/{id}/erasures",
+            path={"id": id},
+            body=body,
+        ))
+
+    def erase_from_runs(
+        self,
+        body: ErasureJobRequest,
+    ) -> ErasureJob:
+        """Erase a text from many runs."""
+        return cast("ErasureJob", self._json(
+            "POST",
+            "/erasures",
+            body=body,
+        ))
+
+    def list_erasures(
+        self,
+    ) -> ErasureJobPage:
+        """List the erasures over many runs."""
+        return cast("ErasureJobPage", self._json(
+            "GET",
+            "/erasures",
+        ))
+
+    def get_erasure(
+        self,
+        id: str,
+    ) -> ErasureJob:
+        """Read an erasure over many runs."""
+        return cast("ErasureJob", self._json(
+            "GET",
+            "/erasures/{id}",
+            path={"id": id},
         ))
 
     def add_mark(

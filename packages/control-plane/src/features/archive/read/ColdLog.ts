@@ -18,6 +18,7 @@ import { makeByteCache } from "../../../event-log/projection/ByteCache.ts"
 import { unread } from "../../../platform/ArchiveUnread.ts"
 import { READ_BYTES } from "../../../platform/postgres/BoundedRows.ts"
 import { archiveFromSettings } from "../ArchiveSettings.ts"
+import { makeErasedTexts } from "./ErasedTexts.ts"
 
 /** Files that are decoded at a time: each group of rows blocks the process for some milliseconds. */
 const READS = 2
@@ -38,6 +39,8 @@ export interface ColdHead {
   readonly version: number
   /** The UTC day of its creation. */
   readonly day: string
+  /** Raised by each erasure of texts: what was cached before is not its text any more. */
+  readonly revision: number
 }
 
 /** An event of a file with what it is filtered by. */
@@ -47,6 +50,7 @@ export type FiledEvent = Pick<ColdEvent, "event" | "index" | "salts" | "seq" | "
 interface Segment {
   readonly runId: RunId
   readonly after: number
+  readonly revision: number
   readonly events: ReadonlyArray<FiledEvent>
 }
 
@@ -80,6 +84,7 @@ const noTarget = new ArchiveFault({ kind: "failed", message: "ARCHIVE_URL is not
 const makeColdLog = (target: ArchiveTarget | undefined) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
+    const erased = yield* makeErasedTexts
     const turns = yield* Semaphore.make(READS)
     const segments = makeByteCache<string, Segment>(EVENT_CACHE_BYTES)
     const runs = makeByteCache<string, ColdRun>(RUN_CACHE_BYTES)
@@ -87,7 +92,8 @@ const makeColdLog = (target: ArchiveTarget | undefined) =>
     const head = Effect.fn("ColdLog.head")((reference: string) =>
       Effect.map(
         sql<HeadRow>`
-            SELECT a.run_id::text AS id, t.status, a.first_seq, a.last_seq, a.events, a.version, a.day
+            SELECT a.run_id::text AS id, t.status, a.first_seq, a.last_seq, a.events, a.version, a.day,
+                   (SELECT coalesce(max(e.id), 0) FROM archive_erasures e WHERE e.run_id = a.run_id) AS revision
             FROM archive_runs a CROSS JOIN LATERAL (
               SELECT status, events, reason FROM run_tombstones WHERE run_id = a.run_id ORDER BY id DESC LIMIT 1
             ) AS t
@@ -117,11 +123,11 @@ const makeColdLog = (target: ArchiveTarget | undefined) =>
           ORDER BY range_from`
 
     const run = Effect.fn("ColdLog.run")(function* (head: ColdHead) {
-      const { runId, version } = head
-      const key = `${runId} ${version}`
+      const { revision, runId, version } = head
+      const key = `${runId} ${version} ${revision}`
       const known = runs.get(key)
       if (known !== undefined) return known
-      const found = yield* reading(
+      const filed = yield* reading(
         Effect.fnUntraced(function* (target) {
           let row: ColdRun | undefined
           for (const { path } of yield* rowsOfDay("runs", head)) {
@@ -134,6 +140,7 @@ const makeColdLog = (target: ArchiveTarget | undefined) =>
           return row ?? (yield* lacks(`the row ${version} of run ${runId}`))
         })
       )
+      const found = yield* erased.ofRun(runId, filed)
       runs.put(key, found, found.run.length + (found.metrics?.length ?? 0) + 1_000)
       return found
     })
@@ -174,19 +181,17 @@ const makeColdLog = (target: ArchiveTarget | undefined) =>
       )
 
     const events = Effect.fn("ColdLog.events")(function* (head: ColdHead, afterSeq: number) {
-      const { lastIndex, lastSeq, runId } = head
+      const { lastIndex, lastSeq, revision, runId } = head
       if (afterSeq >= lastSeq) return []
       for (const segment of segments.values()) {
-        const last = segment.events.at(-1)?.seq ?? 0
-        if (segment.runId === runId && segment.after <= afterSeq && afterSeq < last) {
-          return segment.events.filter(({ seq }) => seq > afterSeq)
-        }
+        if (goesOnBehind(segment, head, afterSeq)) return segment.events.filter(({ seq }) => seq > afterSeq)
       }
       const read = yield* readSegment(head, afterSeq)
       const fault = gapIn(read.events, { isFirst: afterSeq < head.firstSeq, lastIndex, lastSeq })
       if (fault !== undefined) return yield* unread(unreadable(`${fault} of run ${runId}`))
-      segments.put(`${runId} ${afterSeq}`, { runId, after: afterSeq, events: read.events }, read.bytes)
-      return read.events
+      const events = yield* erased.ofEvents(runId, read.events)
+      segments.put(`${runId} ${afterSeq} ${revision}`, { runId, after: afterSeq, revision, events }, read.bytes)
+      return events
     })
 
     const marks = Effect.fn("ColdLog.marks")((head: ColdHead) =>
@@ -209,6 +214,13 @@ const makeColdLog = (target: ArchiveTarget | undefined) =>
     return ColdLog.of({ head, run, events, marks })
   })
 
+/** Whether a segment is of the run as it is now, and has the events behind a seq. */
+const goesOnBehind = (segment: Segment, { revision, runId }: ColdHead, afterSeq: number): boolean =>
+  segment.runId === runId &&
+  segment.revision === revision &&
+  segment.after <= afterSeq &&
+  afterSeq < (segment.events.at(-1)?.seq ?? 0)
+
 interface HeadRow {
   readonly id: string
   readonly status: RunStatus
@@ -217,6 +229,7 @@ interface HeadRow {
   readonly events: number
   readonly version: bigint
   readonly day: string
+  readonly revision: bigint
 }
 
 const toHead = (row: HeadRow): ColdHead => ({
@@ -226,7 +239,8 @@ const toHead = (row: HeadRow): ColdHead => ({
   lastSeq: Number(row.last_seq),
   lastIndex: row.events,
   version: Number(row.version),
-  day: row.day
+  day: row.day,
+  revision: Number(row.revision)
 })
 
 const isOfOldFile = ({ kind }: ArchiveFault) => kind === "missing" || kind === "unreadable"

@@ -47,10 +47,12 @@ const states = Layer.effect(
     const filed = yield* EventRepository
     const texts = makeByteCache<string, string>(STATE_CACHE_BYTES)
 
-    const headOf = ({ lastIndex, lastSeq, runId, status }: ColdHead) => ({ runId, status, lastSeq, lastIndex })
+    const headOf = ({ lastIndex, lastSeq, revision, runId, status }: ColdHead) => ({
+      ...{ runId, status, lastSeq, lastIndex, revision }
+    })
     const current = Effect.fnUntraced(function* (head: ColdHead) {
-      const { lastSeq, runId } = head
-      const key = `${runId} ${lastSeq}`
+      const { lastSeq, revision, runId } = head
+      const key = `${runId} ${lastSeq} ${revision}`
       const known = texts.get(key)
       if (known !== undefined) return { ...headOf(head), state: known }
       const { folded } = yield* foldOn(filed, runId, beginning(emptyRunState(runId)), project, lastSeq)

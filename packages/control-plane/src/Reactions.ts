@@ -8,6 +8,7 @@ import { features } from "./features.ts"
 import { MarkHooks } from "./marks/MarkHooks.ts"
 import { markSearchFields } from "./marks/MarkSearchFields.ts"
 import { makeAuditExpiry } from "./platform/audit/AuditExpiry.ts"
+import { EvidenceParts } from "./platform/http/EvidenceParts.ts"
 import { ReadyParts } from "./platform/http/ReadyParts.ts"
 import { Metrics } from "./platform/metrics/Metrics.ts"
 import { Expiries } from "./platform/postgres/Expiry.ts"
@@ -60,8 +61,19 @@ export const layerSearches = Layer.mergeAll(
 /** What features add to the readiness of the service. Requires the services of their layers. */
 export const layerReady = Layer.effect(ReadyParts, Effect.all(fieldsOf(features, "ready")))
 
-/** What features add to the log, to marks, runs, searches and retention, and the services of their reactors. */
-export const layer = Layer.mergeAll(reactors, layerDeletionHooks, markHooks, claimHooks, admission, layerExpiries).pipe(
+/** What features add to the evidence of runs. */
+const layerEvidence = Layer.effect(EvidenceParts, Effect.all(fieldsOf(features, "evidence")))
+
+/** What features add to the log, to marks, runs, searches, retention and evidence, and the services of their reactors. */
+export const layer = Layer.mergeAll(
+  reactors,
+  layerDeletionHooks,
+  markHooks,
+  claimHooks,
+  admission,
+  layerExpiries,
+  layerEvidence
+).pipe(
   Layer.provide(RunTraces.layer),
   Layer.provideMerge(layerSearches),
   Layer.provideMerge(Layer.mergeAll(RunTallies.layer, ...fieldsOf(features, "base")))

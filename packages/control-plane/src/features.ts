@@ -2,6 +2,7 @@ import type { Feature } from "./Feature.ts"
 import { alerts } from "./features/alerts/Alerts.feature.ts"
 import { archive } from "./features/archive/Archive.feature.ts"
 import { decisions } from "./features/decisions/Decisions.feature.ts"
+import { evidence } from "./features/evidence/Evidence.feature.ts"
 import { ingest } from "./features/ingest/Ingest.feature.ts"
 import { mcp } from "./features/mcp/Mcp.feature.ts"
 import { receipts } from "./features/receipts/Receipts.feature.ts"
@@ -12,6 +13,7 @@ export const features = [
   alerts,
   archive,
   decisions,
+  evidence,
   ingest,
   mcp,
   receipts,

@@ -110,6 +110,10 @@ export {
   type TimedRun
 } from "./events/RunTimes.ts"
 export * from "./events/Scenario.ts"
+export { GAP_KINDS, type GapKind, type Gaps } from "./evidence/Gaps.ts"
+export type { ModelReport } from "./evidence/ModelUse.ts"
+export type { Oversight } from "./evidence/Oversight.ts"
+export { type EvidenceReader, evidenceReader, type RunEvidence } from "./evidence/RunEvidence.ts"
 export { type DecodedPayload, decodePayload, parseJsonObject, payloadTypeName } from "./frames/PayloadTypes.ts"
 export * from "./frames/RuntimeFrames.ts"
 export * from "./gate/Baseline.ts"

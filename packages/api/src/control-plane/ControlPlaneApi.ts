@@ -14,6 +14,7 @@ import { DashboardGroup } from "./dashboard/DashboardGroup.ts"
 import { DecisionsGroup } from "./decisions/DecisionsGroup.ts"
 import { CrossRunEventsGroup } from "./events/CrossRunEventsGroup.ts"
 import { EventsGroup } from "./events/EventsGroup.ts"
+import { EvidenceGroup } from "./evidence/EvidenceGroup.ts"
 import { ExportsGroup } from "./exports/ExportsGroup.ts"
 import { HealthGroup } from "./health/HealthGroup.ts"
 import { RuntimeGroup } from "./health/RuntimeGroup.ts"
@@ -55,6 +56,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(CompareGroup)
   .add(ProjectionGroup)
   .add(ExportsGroup)
+  .add(EvidenceGroup)
   .add(QueryGroup)
   .add(PricesGroup)
   .add(MeGroup)

@@ -3,6 +3,7 @@ import {
   ControlPlaneApi,
   CurrentActor,
   controlPlaneError,
+  EVIDENCE_CONTENT_TYPE,
   endpointRemoved,
   type Run,
   type RunEventsQuery,
@@ -261,6 +262,11 @@ const Exports = HttpApiBuilder.group(ControlPlaneApi, "exports", (handlers) =>
   })
 )
 
+const Evidence = HttpApiBuilder.group(ControlPlaneApi, "evidence", (handlers) => {
+  const zip = () => Effect.succeed(HttpServerResponse.text("PK", { contentType: EVIDENCE_CONTENT_TYPE }))
+  return handlers.handleAll({ ofRun: zip, ofRuns: zip })
+})
+
 const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) => {
   const missing = () => Effect.fail(runNotFound(RUN_ID))
   return handlers.handleAll({
@@ -378,7 +384,7 @@ export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
         Audit,
         Management,
         Batch,
-        Layer.mergeAll(Traces, Compare, Projection, Exports),
+        Layer.mergeAll(Traces, Compare, Projection, Exports, Evidence),
         ControlPlaneEdge.handlers,
         Decisions,
         Seals,

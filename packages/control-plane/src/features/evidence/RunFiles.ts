@@ -1,0 +1,271 @@
+import type { AuditEntry, EvidenceOptions } from "@runplane/api"
+import {
+  arrayAt,
+  isJsonObject,
+  objectAt,
+  parseJsonObject,
+  type RunEvidence,
+  type RunId,
+  type Seal,
+  textAt
+} from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
+import { dump } from "js-yaml"
+import type { StoredEvent } from "../../event-log/EventRepository.ts"
+import type { ArtifactPosition, ArtifactText } from "../../event-log/runs/ArtifactRepository.ts"
+import { RunGone } from "../../event-log/runs/RunGone.ts"
+import { publicRun } from "../../event-log/runs/RunRow.ts"
+import { emptyChain, extendChain } from "../../event-log/seal/HashChain.ts"
+import type { EvidencePart } from "../../platform/http/EvidenceParts.ts"
+import type { BoundedRows } from "../../platform/postgres/BoundedRows.ts"
+import type { ExportHead, RawEventText } from "../../queries/exports/ExportRepository.ts"
+import { type BundleFile, jsonFile, type ReadFailure, textFile } from "./BundleFiles.ts"
+import type { RetentionReport } from "./RetentionReport.ts"
+
+/** Rows of one read; fewer when they are large. */
+const PER_READ = 500
+
+/** Entries of commands over a run that oversight lists, the first ones. */
+const MAX_CONTROLS = 1_000
+
+/** Commands of callers that change what a session does. */
+const CONTROLS = new Set(["run.abandon", "run.cancel", "run.create", "run.resume", "run.suspend"])
+
+/** The rows of a bundle; each read is one page, and the page after the last one is empty. */
+export interface EvidenceRows {
+  readonly events: (
+    runId: RunId,
+    afterSeq: number,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+  readonly frames: (
+    runId: RunId,
+    afterSeq: number,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<RawEventText>, SqlError>
+  readonly artifacts: (
+    runId: RunId,
+    after: ArtifactPosition | undefined,
+    limit: number
+  ) => Effect.Effect<BoundedRows<ArtifactText>, SqlError>
+  readonly audit: (runId: RunId) => Stream.Stream<ReadonlyArray<AuditEntry>, SqlError>
+  readonly policyHistory: (policyId: string) => Stream.Stream<ReadonlyArray<AuditEntry>, SqlError>
+  /** The JSON of the marks with their chain, or of a run that only files have without it; undefined for none. */
+  readonly marks: (
+    runId: RunId
+  ) => Effect.Effect<{ readonly text: string; readonly isProven: boolean } | undefined, SqlError>
+  readonly parts: ReadonlyArray<EvidencePart>
+}
+
+/** What a bundle does not have, and why. */
+export interface LeftOut {
+  readonly what: string
+  readonly why: string
+}
+
+/** The files of a run, and what its manifest says of them. */
+export interface FilesOfRun {
+  readonly files: ReadonlyArray<BundleFile>
+  readonly leftOut: ReadonlyArray<LeftOut>
+}
+
+export interface RunSubject {
+  readonly head: ExportHead
+  readonly seal: Seal | "open" | "damaged"
+  readonly evidence: RunEvidence
+  readonly retention: RetentionReport
+  readonly options: EvidenceOptions
+}
+
+/** All files of a run, without the folder that they are in. */
+export const filesOfRun = Effect.fnUntraced(function* (
+  rows: EvidenceRows,
+  { evidence, head, options, retention, seal }: RunSubject
+): Effect.fn.Return<FilesOfRun, SqlError> {
+  const { record } = head.run
+  const runId = record.id
+  const isCold = record.storage === "archive"
+  const leftOut: Array<LeftOut> = []
+  const omit = (what: string, why: string): ReadonlyArray<BundleFile> => {
+    leftOut.push({ what, why })
+    return []
+  }
+  const coldWhy = "the run has left the database, and the archive does not have them"
+
+  const descriptor = objectAt(publicRun(head.run).metadata, "executionRequest")
+  const controls = yield* takeFirst(rows.audit(runId), ({ action }) => CONTROLS.has(action))
+  const { policyVersion } = evidence.policy
+  const history = yield* takeFirst(
+    policyVersion === null ? Stream.empty : rows.policyHistory(policyVersion),
+    () => true
+  )
+  const receipt = yield* receiptOf(rows, runId)
+  const marks = options.includeMarks ? yield* rows.marks(runId) : undefined
+  if (marks?.isProven === false) omit("the chain of marks", coldWhy)
+  omit("people.jsonl", "this release has no items for people, so nothing of people was recorded and nothing is claimed")
+  omit(
+    "the scenario's own text, agents' manifests and versions, and A2A cards",
+    "only the launch service has them; scenario.yaml has the descriptor that it compiled"
+  )
+
+  const files: ReadonlyArray<BundleFile> = [
+    ...rows.parts.map((part) => ({ name: part.file, content: linesOf(part.lines(runId)) })),
+    ...[{ name: "artifacts.jsonl", content: linesOf(artifactsOf(rows, runId)) }],
+    {
+      name: "audit.jsonl",
+      content: linesOf(Stream.map(rows.audit(runId), (entries) => entries.map((entry) => JSON.stringify(entry))))
+    },
+    { name: "events.jsonl", content: linesOf(eventsOf(rows, head)) },
+    jsonFile("forecast.json", { atBallots: evidence.forecasts, omitted: evidence.forecastsOmitted }),
+    ...(isCold
+      ? omit("frames.jsonl", coldWhy)
+      : options.includeRaw
+        ? [{ name: "frames.jsonl", content: linesOf(framesOf(rows, head)) }]
+        : omit("frames.jsonl", "the request left the frames out (includeRaw=false)")),
+    jsonFile("gaps.json", evidence.gaps),
+    { name: "heads.txt", content: headsOf(rows, head) },
+    ...(marks !== undefined
+      ? [textFile("marks.json", `${marks.text}\n`)]
+      : omit(
+          "marks.json",
+          options.includeMarks ? "the run has no marks" : "the request left them out (includeMarks=false)"
+        )),
+    jsonFile("models.json", evidence.models),
+    jsonFile("oversight.json", {
+      ...evidence.oversight,
+      controls: controls.found.map(({ action, actor, actorName, createdAt, details }) => ({
+        ...{ action, actor, ...(actorName !== undefined && { actorName }), at: createdAt },
+        outcome: details["outcome"] ?? null
+      })),
+      controlsOmitted: controls.omitted
+    }),
+    jsonFile("policy.json", { ...evidence.policy, history: history.found, historyOmitted: history.omitted }),
+    ...(receipt === undefined
+      ? omit("receipt.json", "the runtime gave no receipt of a decision")
+      : [textFile("receipt.json", `${JSON.stringify(receipt.content, null, 2)}\n`)]),
+    ...(receipt === undefined || receipt.jws.length === 0
+      ? omit("receipt.jws", receipt === undefined ? "there is no receipt" : "the receipt has no JSON Web Signature")
+      : [textFile("receipt.jws", receipt.jws.map((jws) => `${jws}\n`).join(""))]),
+    ...(receipt?.keys === undefined
+      ? omit("receipt-keys.json", receipt === undefined ? "there is no receipt" : "the receipt was stored without keys")
+      : [jsonFile("receipt-keys.json", receipt.keys)]),
+    jsonFile("retention.json", {
+      ...retention,
+      run: { createdAt: record.createdAt, endedAt: record.endedAt ?? null, storage: record.storage ?? "database" }
+    }),
+    textFile("run.json", `${recordText(head)}\n`),
+    ...(descriptor === undefined
+      ? omit("scenario.yaml", "the run was discovered or ingested, so no descriptor was submitted")
+      : [textFile("scenario.yaml", dump(descriptor, { lineWidth: -1, noRefs: true, sortKeys: true }))]),
+    ...(typeof seal === "object"
+      ? [jsonFile("seal.json", seal)]
+      : omit(
+          "seal.json",
+          seal === "open"
+            ? "the run has not ended"
+            : "the log lacks events that its head counts, so it cannot be sealed"
+        )),
+    jsonFile("whatif.json", evidence.whatIf),
+    textFile("why.md", evidence.why)
+  ]
+  if (isCold)
+    omit("alerts and audit entries that retention deleted with the run", "they leave the database with the run")
+  return { files, leftOut }
+})
+
+const linesOf = <E extends ReadFailure>(pages: Stream.Stream<ReadonlyArray<string>, E>): BundleFile["content"] =>
+  Stream.map(pages, (lines) => lines.map((line) => `${line}\n`).join(""))
+
+const takeFirst = (
+  pages: Stream.Stream<ReadonlyArray<AuditEntry>, SqlError>,
+  isWanted: (entry: AuditEntry) => boolean
+) =>
+  Stream.runFold(
+    pages,
+    () => ({ found: [] as ReadonlyArray<AuditEntry>, omitted: 0 }),
+    ({ found, omitted }, page) => {
+      const wanted = page.filter(isWanted)
+      const kept = wanted.slice(0, MAX_CONTROLS - found.length)
+      return { found: [...found, ...kept], omitted: omitted + wanted.length - kept.length }
+    }
+  )
+
+const recordText = ({ metrics, run, session }: ExportHead): string => {
+  const { archivedAt, updatedAt: _, ...record } = publicRun(run)
+  const shown = { ...record, ...(archivedAt !== undefined && { archivedAt }) }
+  return `{"run":${JSON.stringify(shown)},"session":${session ?? "null"},"metrics":${metrics ?? "null"}}`
+}
+
+/** The first rows of a run, whose number the head has; fewer rows prove that the run was deleted. */
+const counted = <A extends { readonly seq: number }>(
+  runId: RunId,
+  count: number,
+  read: (runId: RunId, afterSeq: number, limit: number) => Effect.Effect<ReadonlyArray<A>, SqlError>
+): Stream.Stream<ReadonlyArray<A>, SqlError | RunGone> =>
+  Stream.paginate<{ readonly afterSeq: number; readonly left: number }, ReadonlyArray<A>, SqlError | RunGone>(
+    { afterSeq: 0, left: count },
+    ({ afterSeq, left }) => {
+      if (left === 0) return Effect.succeed([[], Option.none()])
+      return Effect.flatMap(read(runId, afterSeq, Math.min(left, PER_READ)), (page) => {
+        const last = page.at(-1)
+        if (last === undefined) return Effect.fail(new RunGone({ runId }))
+        return Effect.succeed([[page], Option.some({ afterSeq: last.seq, left: left - page.length })])
+      })
+    }
+  )
+
+const textsOf = (page: ReadonlyArray<{ readonly json: string }>) => page.map(({ json }) => json)
+
+const storedEvents = (rows: EvidenceRows, { canonicalEvents, run }: ExportHead) =>
+  counted(run.record.id, canonicalEvents, rows.events)
+
+const eventsOf = (rows: EvidenceRows, head: ExportHead) => Stream.map(storedEvents(rows, head), textsOf)
+
+const framesOf = (rows: EvidenceRows, { rawEvents, run }: ExportHead) =>
+  Stream.map(counted(run.record.id, rawEvents, rows.frames), textsOf)
+
+/** The head of the chain after each event, a line each. */
+const headsOf = (rows: EvidenceRows, head: ExportHead): BundleFile["content"] =>
+  Stream.suspend(() => {
+    let chain = emptyChain(head.run.record.id)
+    return Stream.map(storedEvents(rows, head), (page) => {
+      let text = ""
+      for (const { json } of page) {
+        chain = extendChain(chain, json)
+        text += `${Hex.encode(chain)}\n`
+      }
+      return text
+    })
+  })
+
+const artifactPages = (rows: EvidenceRows, runId: RunId) =>
+  Stream.paginate<ArtifactPosition | undefined, ReadonlyArray<ArtifactText>, SqlError>(undefined, (after) =>
+    Effect.map(rows.artifacts(runId, after, PER_READ), ({ isCut, rows: page, taken }) => {
+      const last = page.at(-1)
+      return [[page], last === undefined || (!isCut && taken < PER_READ) ? Option.none() : Option.some(last)]
+    })
+  )
+
+const artifactsOf = (rows: EvidenceRows, runId: RunId) => Stream.map(artifactPages(rows, runId), textsOf)
+
+/** The beginning of an artifact that holds a receipt. */
+const RECEIPT = /^\{"id":"[^"]*","runId":"[^"]*","kind":"macp\.receipt",/
+
+/** The last receipt of the runtime with its signatures and the keys that they were checked with. */
+const receiptOf = Effect.fnUntraced(function* (rows: EvidenceRows, runId: RunId) {
+  const found = yield* Stream.runFold(
+    artifactPages(rows, runId),
+    (): string | undefined => undefined,
+    (last, page) => page.findLast(({ json }) => RECEIPT.test(json))?.json ?? last
+  )
+  const artifact = found === undefined ? undefined : parseJsonObject(found)
+  if (artifact === undefined) return undefined
+  const inline = objectAt(artifact, "inline") ?? {}
+  const attestations = arrayAt(objectAt(inline, "receipt") ?? {}, "attestations") ?? []
+  const jws = attestations.flatMap((one) => (isJsonObject(one) ? (textAt(one, "jws") ?? []) : []))
+  return { content: inline, jws, keys: objectAt(inline, "keys") }
+})

@@ -13,10 +13,8 @@ from decimal import Decimal
 from json.decoder import scanstring
 from pathlib import Path
 
-# Of the table of erasable members in version 2 of the chain, which the bundle has.
-ERASABLE_SHA256 = "f8223a806a0c91e61f27815b2b63d10f6d584b5d8f5227ea8afbdb31e69da3dd"
-KIND = "runplane-evidence-v1"
-NO_ANCHOR = "none: no time-stamping authority is configured\n"
+TABLE_SHA256 = "f8223a806a0c91e61f27815b2b63d10f6d584b5d8f5227ea8afbdb31e69da3dd"
+KIND, NO_ANCHOR = "runplane-evidence-v1", "none: no time-stamping authority is configured\n"
 UNSIGNED_FILES = ("manifest.json", "manifest.sig", "anchor/none.txt", "anchor/manifest.tsr")
 
 class Fault(Exception):
@@ -56,14 +54,13 @@ BASE = decompress((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
 
 def ed25519(public, message, signature):
     s = int.from_bytes(signature[32:], "little")
-    if len(public) != 32 or len(signature) != 64 or s >= L:
-        return False
     h = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little") % L
     try:
-        left, right = multiply(s, BASE), add(decompress(signature[:32]), multiply(h, decompress(public)))
+        x, y, z, _ = multiply(s, BASE)
+        u, v, w, _ = add(decompress(signature[:32]), multiply(h, decompress(public)))
     except ValueError:
         return False
-    return all((left[at] * right[2] - right[at] * left[2]) % P == 0 for at in (0, 1))
+    return len(public) + len(signature) == 96 and s < L and (x * w - u * z) % P == 0 and (y * w - v * z) % P == 0
 
 # --- Texts
 def sha256(*parts):
@@ -73,10 +70,7 @@ def base64url(data):
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 def unbase64url(text):
-    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    if base64url(data) != text:
-        raise ValueError("it is not base64url")
-    return data
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 def quoted(text):
     """A text as JSON.stringify writes it; a lone surrogate is an escape."""
@@ -94,10 +88,8 @@ def canonical(value):
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
         return "{" + ",".join(quoted(name) + ":" + canonical(value[name]) for name in names) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(canonical, value)) + "]"
-    if isinstance(value, str):
-        return quoted(value)
+    if isinstance(value, (list, str)):
+        return quoted(value) if isinstance(value, str) else "[" + ",".join(map(canonical, value)) + "]"
     return json.dumps(value) if value is None or isinstance(value, bool) else number(value)
 
 def without_twice(pairs):
@@ -149,9 +141,9 @@ def read_zip(data):
         content = data[begin : begin + size]
         crc = binascii.crc32(content)
         if data[at:begin] != local(name, crc, len(content)):
-            raise Fault("%s: its header is another, or its content does not fit it" % ascii(name))
+            raise Fault("%s, after %r: its header is another, or its content does not fit it" % (ascii(name), before))
         if name <= before:
-            raise Fault("%s is there twice, or not in the order of the names" % name)
+            raise Fault("%s is there twice, or not in the order of the names, after %r" % (name, before))
         records.append((name, crc, size, at))
         files[name], at = content, begin + size
     if not records:
@@ -160,7 +152,8 @@ def read_zip(data):
     for record in records:
         entry = central(*record)
         if data[at : at + len(entry)] != entry:
-            raise Fault("%s: its entry in the directory of the zip is another, or the zip is cut there" % record[0])
+            found = data[at + 46 : at + len(entry)].decode("ascii", "replace")
+            raise Fault("%s: its entry in the directory of the zip is another: %s" % (record[0], ascii(found)))
         at += len(entry)
     count = len(records)
     if data[at:] != b"PK\5\6" + struct.pack("<4H2IH", 0, 0, count, count, at - begin, begin, 0):
@@ -187,7 +180,8 @@ class Keys:
                     raise Fault("%s: the statement of key %s is not signed by %s" % (where, key["kid"], signer))
 
     def fits(self, key_id, signed, signature):
-        return ed25519(self.known[key_id], canonical(signed).encode("utf-8"), bytes.fromhex(signature))
+        raw = bytes.fromhex(signature)
+        return raw.hex() == signature and ed25519(self.known[key_id], canonical(signed).encode("utf-8"), raw)
 
     def check(self, signed, signature, where):
         """Refuses a wrong signature over the canonical JSON of what has the id of its key."""
@@ -211,7 +205,7 @@ def spans(table, text, at, rule, pointer):
     found = []
     if "members" in rule:
         for name, begin, _ in members(text, at):
-            below = pointer + "/" + name.replace("~", "~0").replace("/", "~1")
+            below = "%s/%s" % (pointer, name.replace("~", "~0").replace("/", "~1"))
             found += spans(table, text, begin, rule["members"].get(name, rule["others"]), below)
         return found
     at, index = at + 1, 0
@@ -225,29 +219,28 @@ def digested(text, found, salts, erased, where):
     """The text with a digest in the position of each erasable value."""
     if isinstance(salts, str):
         seed = unbase64url(salts)
-        if len(seed) != 16 or erased:
+        if len(seed) != 16 or base64url(seed) != salts or erased:
             raise Fault("%s: its seed is not one of 16 bytes, or is beside an erasure" % where)
         salts = {p: base64url(hmac.new(seed, p.encode(), "sha256").digest()[:16]) for p, _, _ in found}
     if not isinstance(salts, dict):
         raise Fault("%s has no salts" % where)
-    left, open_entries, parts, last = set(salts), dict(erased), [], 0
+    left, entries, parts, last = set(salts), dict(erased), [], 0
     for pointer, begin, end in found:
         value = text[begin:end]
-        entry = open_entries.pop(pointer, None)
-        if entry is not None:
+        if pointer in entries:
+            digest = entries.pop(pointer)["digest"]
             if value not in ('""', "null") or pointer in left:
                 raise Fault("%s: %s has an erasure, and its value or its salt is there" % (where, pointer))
-            digest = entry["digest"]
         elif pointer in left:
             left.remove(pointer)
             disclosure = base64url(('["%s",%s,%s]' % (salts[pointer], quoted(pointer), value)).encode("utf-8"))
             digest = base64url(sha256(disclosure.encode("ascii")))
         else:
             raise Fault("%s: %s has neither a salt nor an erasure" % (where, pointer))
-        parts += [text[last:begin], '"', digest, '"']
+        parts.append(text[last:begin] + '"' + digest + '"')
         last = end
-    if left or open_entries:
-        raise Fault("%s: %s is not a member that can be erased" % (where, (sorted(left) + list(open_entries))[0]))
+    if left or entries:
+        raise Fault("%s: %s is not a member that can be erased" % (where, (sorted(left) + list(entries))[0]))
     return "".join(parts) + text[last:]
 
 def link(is_two, head, text):
@@ -304,9 +297,12 @@ def event_text(table, text, salts, erased, where):
 def frame_text(text, run_id, seq, where):
     """The frame text of a line, its kind, and where the payload begins in it."""
     frame, values = parse(text, where), {name: text[begin:end] for name, begin, end in members(text)}
-    if (frame["seq"], frame["runId"], frame["createdAt"]) != (seq, run_id, frame["ts"]):
+    digits = sha256(("%s %d" % (run_id, seq)).encode()).hex()
+    own = "-".join((digits[:8], digits[8:12], "8" + digits[13:16], "8" + digits[17:20], digits[20:32]))
+    named = ",".join('"%s":%s' % (name, values[name]) for name in ("ts", "kind", "sourceName", "payload"))
+    if text != '{"id":"%s","runId":"%s","seq":%d,%s,"createdAt":%s}' % (own, run_id, seq, named, values["ts"]):
         raise Fault("%s is not frame %d of the run" % (where, seq))
-    before = "[" + ",".join(values[part] for part in ("seq", "ts", "kind", "sourceName")) + ","
+    before = "[%d,%s,%s,%s," % (seq, values["ts"], values["kind"], values["sourceName"])
     return before + values["payload"] + "]", frame["kind"], len(before)
 
 def check_run(entry, files, table, keys, options, report):
@@ -439,14 +435,13 @@ def check_files(files, given, options, report):
     keys.check({k: v for k, v in signature.items() if k != "signature"}, signature["signature"], "manifest.sig")
     if files["manifest.sig"].decode() != json.dumps(signature, indent=2) + "\n":
         raise Fault("manifest.sig is written in another way")
-    if sha256(files["erasable.json"]).hex() != ERASABLE_SHA256:
+    if sha256(files["erasable.json"]).hex() != TABLE_SHA256:
         raise Fault("erasable.json is not the table of version 2")
     table = parse(files["erasable.json"], "erasable.json")
     for entry in manifest["runs"]:
         check_run(entry, files, table, keys, options, report)
-        for name in [entry["folder"] + name for name in entry["empty"]]:
-            if files[name]:
-                raise Fault("%s is not empty, as the manifest claims" % name)
+        for name in [entry["folder"] + name for name in entry["empty"] if files[entry["folder"] + name]]:
+            raise Fault("%s is not empty, as the manifest claims" % name)
         report.extend("%s%s: %s" % (entry["folder"], one["what"], one["why"]) for one in entry["leftOut"])
     check_anchor(files, manifest, report)
     if keys.unsigned and keys.signed + len(keys.unknown):
@@ -456,9 +451,9 @@ def check_files(files, given, options, report):
 def check_anchor(files, manifest, report):
     """The time stamp is for openssl, whose authorities the auditor chooses."""
     stamp, none = files.get("anchor/manifest.tsr"), files.get("anchor/none.txt", b"").decode()
-    if stamp is not None and (not manifest["anchor"] or b"\4\x20" + sha256(files["manifest.json"]) not in stamp):
-        raise Fault("anchor/manifest.tsr is not a time stamp of manifest.json")
     if stamp is not None:
+        if not manifest["anchor"] or b"\4\x20" + sha256(files["manifest.json"]) not in stamp:
+            raise Fault("anchor/manifest.tsr is not a time stamp of manifest.json")
         report.append("when the bundle was made: openssl ts -verify -data manifest.json -in anchor/manifest.tsr "
                       "-CAfile CERTIFICATES checks the time stamp of " + manifest["anchor"]["authority"])
     elif not none.startswith("none: ") or not (manifest["anchor"] or none == NO_ANCHOR):

@@ -162,7 +162,7 @@ def read_zip(data):
 
 # --- Keys and signatures
 class Keys:
-    """The keys of a set, by their thumbprints; what was signed by none of them, and what by no key."""
+    """The keys of a set, by their thumbprints; what was signed by other keys, and what without a key."""
     def __init__(self, given, where):
         self.known, self.unknown, self.unsigned, self.signed = {}, [], [], 0
         for key in given["keys"]:
@@ -184,7 +184,7 @@ class Keys:
         return raw.hex() == signature and ed25519(self.known[key_id], canonical(signed).encode("utf-8"), raw)
 
     def check(self, signed, signature, where):
-        """Refuses a wrong signature over the canonical JSON of what has the id of its key."""
+        """Refuses a wrong signature over the canonical JSON of an object with the id of its key."""
         if signed["keyId"] is None and signature is None:
             self.unsigned.append(where)
         elif signed["keyId"] not in self.known:

@@ -79,8 +79,8 @@ export const controlPlaneAnswers = {
   ),
   UnknownCursor: errorAnswer("the cursor is of another list, or of another order", unknownCursor()),
   SearchTooSlow: errorAnswer("the search took longer than searches may", searchTooSlow(["id", "status", "createdAt"])),
-  TooManyEvidenceRuns: errorAnswer(
-    "the search finds more runs than one bundle has, or none",
+  EvidenceRefused: errorAnswer(
+    "the search finds more runs than one bundle has, or none; or a zip cannot hold the run",
     badRequest("q finds more than 1000 runs, the most of one bundle")
   ),
   UnreadableSearch: errorAnswer(

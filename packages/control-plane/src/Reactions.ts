@@ -64,7 +64,7 @@ export const layerReady = Layer.effect(ReadyParts, Effect.all(fieldsOf(features,
 /** What features add to the evidence of runs. */
 const layerEvidence = Layer.effect(EvidenceParts, Effect.all(fieldsOf(features, "evidence")))
 
-/** What features add to the log, to marks, runs, searches, retention and evidence, and the services of their reactors. */
+/** What features add to log, marks, runs, searches, retention and evidence, and the services of their reactors. */
 export const layer = Layer.mergeAll(
   reactors,
   layerDeletionHooks,

@@ -7,7 +7,7 @@ import { canonicalJson } from "../values/CanonicalJson.ts"
 import { objectAt } from "../values/JsonReader.ts"
 import type { Sha256 } from "../values/Sha256.ts"
 
-/** Calls that are listed, and models and participants that are told apart: the first ones. */
+/** Calls, models and participants that are listed, the first ones. */
 const MAX_CALLS = 5_000
 const MAX_MODELS = 200
 const MAX_PARTICIPANTS = 1_000

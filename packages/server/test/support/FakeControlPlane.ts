@@ -262,10 +262,8 @@ const Exports = HttpApiBuilder.group(ControlPlaneApi, "exports", (handlers) =>
   })
 )
 
-const Evidence = HttpApiBuilder.group(ControlPlaneApi, "evidence", (handlers) => {
-  const zip = () => Effect.succeed(HttpServerResponse.text("PK", { contentType: EVIDENCE_CONTENT_TYPE }))
-  return handlers.handleAll({ ofRun: zip, ofRuns: zip })
-})
+const zip = () => Effect.succeed(HttpServerResponse.text("PK", { contentType: EVIDENCE_CONTENT_TYPE }))
+const Evidence = HttpApiBuilder.group(ControlPlaneApi, "evidence", (h) => h.handleAll({ ofRun: zip, ofRuns: zip }))
 
 const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) => {
   const missing = () => Effect.fail(runNotFound(RUN_ID))

@@ -53,7 +53,7 @@ export class EvidenceGroup extends HttpApiGroup.make("evidence")
       params: { id: RunReference },
       query: evidenceQuery,
       success: zip,
-      error: Failure.RunNotFound
+      error: [Failure.RunNotFound, Failure.EvidenceRefused]
     }).annotateMerge(
       operation({
         id: "getEvidence",
@@ -68,7 +68,7 @@ export class EvidenceGroup extends HttpApiGroup.make("evidence")
     HttpApiEndpoint.get("ofRuns", "/evidence", {
       query: evidenceOfRunsQuery,
       success: zip,
-      error: [Failure.SearchTooSlow, Failure.TooManyEvidenceRuns]
+      error: [Failure.SearchTooSlow, Failure.EvidenceRefused]
     }).annotateMerge(
       operation({
         id: "getEvidenceOfRuns",

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type { RunGone } from "../../event-log/runs/RunGone.ts"
-import { centralDirectory, localHeader, type PlacedEntry, type ZipEntry } from "./StoredZip.ts"
+import { centralDirectory, localHeader, MAX_ZIP_BYTES, type PlacedEntry, type ZipEntry } from "./StoredZip.ts"
 
 /** A file changed between the two reads that a bundle makes of it, so the bundle would not fit its manifest. */
 export class EvidenceChanged extends Data.TaggedError("EvidenceChanged")<{ readonly file: string }> {
@@ -17,8 +17,15 @@ export class EvidenceChanged extends Data.TaggedError("EvidenceChanged")<{ reado
 /** Why the files of a bundle cannot be read. */
 export type ReadFailure = SqlError | RunGone
 
+/** The files are more than a bundle can hold. */
+export class BundleTooLarge extends Data.TaggedError("BundleTooLarge") {
+  override get message(): string {
+    return `the bundle is larger than ${MAX_ZIP_BYTES} bytes; leave the frames out (includeRaw=false), or search fewer runs`
+  }
+}
+
 /** Why a bundle ends before its end. */
-export type BundleFailure = ReadFailure | EvidenceChanged
+export type BundleFailure = ReadFailure | EvidenceChanged | BundleTooLarge
 
 /**
  * A file of a bundle. The content of a large one is read twice, for its hash, which stands in the manifest, and when it
@@ -117,10 +124,18 @@ const readAgain = (
     )
   })
 
+/** The bytes of a file in a zip, with a generous share of the directory. */
+const zipBytes = ({ bytes, name }: HashedFile): number => bytes + 2 * (100 + name.length)
+
+/** Whether one zip can hold these files. */
+export const fitsOneZip = (files: ReadonlyArray<HashedFile>): boolean =>
+  files.reduce((sum, file) => sum + zipBytes(file), 0) <= MAX_ZIP_BYTES
+
 /** A zip that is written file by file, in the order of their names. */
 export const makeZipWriter = () => {
   const sent: Array<SentFile> = []
   let offset = 0
+  let whole = 0
   return {
     /** The files that were sent, for the manifest. */
     sent: sent as ReadonlyArray<SentFile>,
@@ -130,6 +145,8 @@ export const makeZipWriter = () => {
         const { content, ...entry } = file
         sent.push({ ...entry, offset })
         offset += header.length + file.bytes
+        whole += zipBytes(file)
+        if (whole > MAX_ZIP_BYTES) return Stream.fail(new BundleTooLarge())
         return Stream.concat(Stream.make(header), content)
       }),
     end: (): Stream.Stream<Uint8Array> => Stream.suspend(() => Stream.make(centralDirectory(sent, offset)))

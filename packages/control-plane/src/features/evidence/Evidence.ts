@@ -23,7 +23,9 @@ import type { SearchFailure } from "../../platform/postgres/search/SearchBudget.
 import { Seals } from "../../queries/seals/Seals.ts"
 import {
   type BundleFailure,
+  BundleTooLarge,
   documentText,
+  fitsOneZip,
   type HashedFile,
   hashedBytes,
   hashedText,
@@ -54,7 +56,7 @@ export class Evidence extends Context.Service<
       reference: string,
       options: EvidenceOptions,
       caller: Caller
-    ) => Effect.Effect<Bundle, NotFound | SqlError | TurnRefused>
+    ) => Effect.Effect<Bundle, BadRequest | NotFound | SqlError | TurnRefused>
     /** A folder for each run that a search finds. Fails before the first byte for no run, and for too many. */
     readonly ofRuns: (
       query: EvidenceOfRunsQuery,
@@ -109,15 +111,14 @@ export class Evidence extends Context.Service<
         const { entry, files } = yield* Effect.catchTag(read, "RunGone", () => Effect.fail(runNotFound(reference)))
         const { runId } = entry
         const last = yield* filesOfBundle({ scope: { run: runId }, options, caller, runs: [entry] }, files)
+        const all = inOrder([...files, ...last])
+        if (!fitsOneZip(all)) return yield* badRequest(new BundleTooLarge().message)
         yield* audit.recordDone({
           ...{ caller, action: EVIDENCE_ACTION, resource: "run", resourceId: runId, details: { ...options } },
           at: yield* isoNow
         })
         const zip = makeZipWriter()
-        const content = Stream.concat(
-          Stream.flatMap(Stream.fromIterable(inOrder([...files, ...last])), zip.add),
-          zip.end()
-        )
+        const content = Stream.concat(Stream.flatMap(Stream.fromIterable(all), zip.add), zip.end())
         return { content, fileName: `run-${runId}.evidence.zip` }
       })
 

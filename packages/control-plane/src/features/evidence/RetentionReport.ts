@@ -6,7 +6,7 @@ const settings = {
   enabled: ControlPlaneSettings.DATA_RETENTION_ENABLED,
   days: ControlPlaneSettings.DATA_RETENTION_TTL_DAYS,
   everyHours: ControlPlaneSettings.DATA_RETENTION_INTERVAL_HOURS,
-  onlyWhenArchived: ControlPlaneSettings.RETENTION_REQUIRES_ARCHIVE
+  needsArchive: ControlPlaneSettings.RETENTION_REQUIRES_ARCHIVE
 }
 
 interface Row {
@@ -23,7 +23,7 @@ interface Deletions {
 /** How long the service keeps runs, the oldest one that the database has, and what was deleted. */
 export const makeRetentionReport = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  const { days, enabled, everyHours, onlyWhenArchived } = yield* readSettings(settings)
+  const { days, enabled, everyHours, needsArchive } = yield* readSettings(settings)
   return Effect.gen(function* () {
     const [row] = yield* sql<Row>`SELECT min(created_at) AS oldest FROM runs`
     const deletions = yield* sql<Deletions>`
@@ -32,7 +32,7 @@ export const makeRetentionReport = Effect.gen(function* () {
     return {
       policy: {
         deletesByAge: enabled,
-        ...(enabled && { days, everyHours, onlyWhenArchived })
+        ...(enabled && { days, everyHours, needsArchive })
       },
       oldestRunCreatedAt: row?.oldest?.toISOString() ?? null,
       deletions: deletions.map(({ first, last, reason, runs }) => ({

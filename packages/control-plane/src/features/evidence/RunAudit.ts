@@ -51,8 +51,7 @@ export const makeRunAudit = Effect.map(PgClient.PgClient, (sql) => {
     })
 
   /**
-   * Of a run and of its marks. Without the entries of earlier bundles, since otherwise each bundle would change the next
-   * one.
+   * Of a run and of its marks. Without the entries of earlier bundles: otherwise each bundle would change the next one.
    */
   const ofRun = (runId: RunId) => sql`
     (resource_id = ${runId} OR (resource = 'mark' AND resource_id IN (

@@ -15,7 +15,7 @@ export const decidedRun = Effect.fnUntraced(function* (metadata: Readonly<Record
   const runId = RunId.make(randomUUID())
   const fake = yield* RuntimeFake
   const { description, mode, policyId, rules, schemaVersion } = MAJORITY
-  yield* call("POST", "/policies", {
+  yield* call("POST", "/runtime/policies", {
     body: { policyId, mode, description, schemaVersion, rules: JSON.parse(rules) }
   })
   yield* fake.openSession({
@@ -34,7 +34,7 @@ export const decidedRun = Effect.fnUntraced(function* (metadata: Readonly<Record
   yield* send("Proposal", "m1", LEAD, { option: "approve the loan of Ada", rationale: "income is enough" })
   const usage = { model: "vendor1-4o-mini", promptTokens: 593, completionTokens: 150, prompt: "Rate Ada's loan" }
   yield* send("Vote", "m2", RISK, { vote: "APPROVE", reason: "no arrears \u{1f600}\u2028", llm: usage, usage })
-  yield* send("Vote", "m3", COST, { vote: "REJECT", reason: "the rate \"is\" low\n" })
+  yield* send("Vote", "m3", COST, { vote: "REJECT", reason: 'the rate "is" low\n' })
   yield* send("Vote", "m4", COST, { vote: "APPROVE", reason: "changed" })
   yield* send("Commitment", "m5", LEAD, { action: "loan.approved", outcomePositive: true, reason: "two of three" })
   yield* fake.transition(runId, "RESOLVED")
@@ -53,3 +53,6 @@ export const bytesOf = Effect.fnUntraced(function* (path: string) {
 
 export const evidenceOf = (runId: string, query = "") =>
   Effect.map(bytesOf(`/runs/${runId}/evidence${query}`), ({ bytes }) => bytes)
+
+/** The published keys, as an auditor saves them. */
+export const keysOf = Effect.map(call("GET", "/.well-known/runplane-keys.json"), ({ text }) => text)

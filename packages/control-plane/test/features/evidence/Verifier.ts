@@ -1,8 +1,9 @@
-import { spawnSync } from "node:child_process"
+import { execFile, spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { crc32 } from "node:zlib"
+import * as Effect from "effect/Effect"
 import { centralDirectory, localHeader, type PlacedEntry } from "../../../src/features/evidence/StoredZip.ts"
 
 const VERIFY = join(import.meta.dirname, "../../../../verify/verify.py")
@@ -16,23 +17,34 @@ export interface Verdict {
   readonly output: string
 }
 
+/** Runs a program of Python, without a pause of the service in this process. */
+export const runPython = (args: ReadonlyArray<string>): Effect.Effect<Verdict> =>
+  Effect.callback((resume) => {
+    execFile("python3", args, { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === "number" ? error.code : null
+      resume(Effect.succeed({ code, output: `${stdout}${stderr}` }))
+    })
+  })
+
+/** A folder until the scope closes. */
+export const temporary = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "runplane-evidence-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
 /** Runs `verify.py`, which is a program of its own, over a bundle. */
 export const verify = (
   bundle: Uint8Array,
   { flags = [], keys }: { readonly flags?: ReadonlyArray<string>; readonly keys?: string | undefined } = {}
-): Verdict => {
-  const folder = mkdtempSync(join(tmpdir(), "runplane-evidence-"))
-  try {
+): Effect.Effect<Verdict> =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
     const file = join(folder, "case.evidence.zip")
     writeFileSync(file, bundle)
     if (keys !== undefined) writeFileSync(join(folder, "keys.json"), keys)
     const given = keys === undefined ? [] : ["--keys", join(folder, "keys.json")]
-    const { status, stderr, stdout } = spawnSync("python3", [VERIFY, file, ...given, ...flags], { encoding: "utf8" })
-    return { code: status, output: `${stdout}${stderr}` }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+    return yield* runPython([VERIFY, file, ...given, ...flags])
+  }).pipe(Effect.scoped)
 
 /** The files of a stored zip, by its local headers. */
 export const filesIn = (zip: Buffer): Map<string, Buffer> => {

@@ -111,6 +111,8 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* post("/runs/{id}/stream-tickets")
       yield* get("/runs/{id}/export", "includeRaw=true")
       yield* get("/runs/{id}/export", "includeRaw=true&format=jsonl")
+      yield* get("/runs/{id}/evidence", "includeRaw=false")
+      yield* get("/evidence", "q=status:completed")
       yield* post("/runs/{id}/replay", { mode: "instant", fromSeq: 1 })
       yield* get("/runs/{id}/replay/state", "seq=3")
       const live = yield* framesUntil(`/runs/${scripted}/stream?afterSeq=0&heartbeatMs=1000`, "heartbeat")

@@ -35,6 +35,11 @@ const generators = [
     write: (target) => run("node", ["scripts/bootstrapSchema.ts", target], join(root, "packages/launcher"))
   },
   {
+    name: "erasable members",
+    output: "docs/reference/erasable.json",
+    write: (target) => run("node", ["scripts/erasable.ts", target], join(root, "packages/domain"))
+  },
+  {
     name: "client in Python",
     output: "packages/python/src/runplane/gen",
     write: (target) => run("node", ["scripts/client.mjs", target], join(root, "packages/python"))

@@ -8,6 +8,7 @@ export interface EventColumns {
   readonly times: ReadonlyArray<number>
   readonly types: ReadonlyArray<string>
   readonly texts: ReadonlyArray<string>
+  readonly salts: ReadonlyArray<string | null>
   readonly bytes: ReadonlyArray<number>
 }
 
@@ -28,10 +29,20 @@ export const columnsOf = (events: ReadonlyArray<SizedEvent>): EventColumns => ({
   times: events.map(({ ts }) => ts),
   types: events.map(({ type }) => type),
   texts: events.map(({ text }) => text),
+  salts: events.map(({ salts }) => salts),
   bytes: events.map(({ bytes }) => bytes)
 })
 
-export const eventsOf = ({ bytes, indexes, runIds, seqs, texts, times, types }: EventColumns): Array<SizedEvent> =>
+export const eventsOf = ({
+  bytes,
+  indexes,
+  runIds,
+  salts,
+  seqs,
+  texts,
+  times,
+  types
+}: EventColumns): Array<SizedEvent> =>
   seqs.map((seq, at) => ({
     seq,
     runId: runIds[at] ?? "",
@@ -39,5 +50,6 @@ export const eventsOf = ({ bytes, indexes, runIds, seqs, texts, times, types }: 
     ts: times[at] ?? 0,
     type: types[at] ?? "",
     text: texts[at] ?? "",
+    salts: salts[at] ?? null,
     bytes: bytes[at] ?? 0
   }))

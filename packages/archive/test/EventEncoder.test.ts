@@ -18,7 +18,7 @@ const events = (count: number): ReadonlyArray<SizedEvent> =>
         ts: NOON + Math.round(at * HOUR_MS * (24 / count)),
         type: "message.sent"
       },
-      ...{ text, bytes: Buffer.byteLength(text) }
+      ...{ text, salts: at % 3 === 0 ? null : `salt-${at}`, bytes: Buffer.byteLength(text) }
     }
   })
 

@@ -1,5 +1,6 @@
 export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "./ControlPlane.ts"
-export { emptyChain, extendChain } from "./event-log/seal/HashChain.ts"
+export { eventTexts } from "./event-log/seal/DigestedTexts.ts"
+export { emptyChain, extendDigested } from "./event-log/seal/HashChain.ts"
 export { archiveOnce, compactArchive } from "./features/archive/ArchiveOnce.ts"
 export { layerRuntime } from "./platform/http/RuntimeFromSettings.ts"
 export { TALLY_LOCK } from "./platform/postgres/AdvisoryLocks.ts"

@@ -84,9 +84,11 @@ export {
   sessionStateChanged,
   streamOpened
 } from "./events/ControlPlaneEvents.ts"
+export { ErasedMember } from "./events/ErasedMember.ts"
 export type { DraftHead } from "./events/EventType.ts"
 export { loggedDecision } from "./events/LoggedDecision.ts"
 export * from "./events/OutboundMessage.ts"
+export { outputBytesOf } from "./events/ProposalEvents.ts"
 export {
   EVENT_SCHEMA_VERSION,
   type EventCore,
@@ -278,31 +280,41 @@ export * from "./run/ParticipantStatus.ts"
 export * from "./run/RunDescriptor.ts"
 export * from "./run/RunStatus.ts"
 export * from "./seals/Chain.ts"
-export * from "./seals/DigestedSeal.ts"
 export * from "./seals/DigestedText.ts"
-export { type ErasableHistory, type ErasableVerification, verifyErasable } from "./seals/DigestedVerification.ts"
+export { type DigestMember, digestedData, digestedPayload } from "./seals/DigestedValues.ts"
 export * from "./seals/Disclosure.ts"
-export { ERASABLE, type ErasureRule, erasableData, erasablePayload } from "./seals/ErasableMembers.ts"
+export {
+  ERASABLE,
+  ERASABLE_IN_FRAMES,
+  type ErasureRule,
+  erasableData,
+  erasablePayload
+} from "./seals/ErasableMembers.ts"
 export { type ErasableSpan, erasableInEvent, erasableInFrame } from "./seals/ErasableSpans.ts"
-export { ErasedMember, erasedEvent, type ServedEvent, servedEvent } from "./seals/ErasedEvent.ts"
+export { erasedEvent, type ServedEvent, servedEvent } from "./seals/ErasedEvent.ts"
 export * from "./seals/ErasureChain.ts"
 export { type CheckedErasures, checkErasures } from "./seals/ErasureVerification.ts"
 export {
   ExportDigest,
+  type ExportProof,
+  ExportSalts,
   exportEnds,
   exportedLine,
   makeExportDigest,
   signedDigest,
   storedText
 } from "./seals/ExportForm.ts"
-export { type ExportVerification, verifyExport } from "./seals/ExportVerification.ts"
-export { checkDigestedFrames, type FrameProof, rawEventId } from "./seals/Frames.ts"
+export { type ExportDemands, type ExportVerification, verifyExport } from "./seals/ExportVerification.ts"
+export { checkFrames, type FrameProof, rawEventId } from "./seals/Frames.ts"
 export { elementsOf } from "./seals/JsonSpans.ts"
 export * from "./seals/KeyChain.ts"
 export * from "./seals/Ledger.ts"
 export * from "./seals/MarkChain.ts"
 export { checkMarks } from "./seals/MarkVerification.ts"
+export * from "./seals/MemberSalts.ts"
 export {
+  type ChainVersion,
+  chainVersionOf,
   doubtsOf,
   isUnchecked,
   makeSeal,
@@ -314,7 +326,8 @@ export {
   type Signer,
   signedBytes
 } from "./seals/Seal.ts"
-export { type Mismatch, type SignatureState, type Verification, type Walk, walkSealed } from "./seals/Verification.ts"
+export { earlierChain, type HistoryProof, linksOf, type Verification, walkSealed } from "./seals/SealedWalk.ts"
+export type { Links, Mismatch, SignatureState, Walk } from "./seals/Verification.ts"
 export * from "./statistics/Alpha.ts"
 export { type Estimate, p95Difference, p95Estimate, percentile } from "./statistics/Bootstrap.ts"
 export * from "./statistics/Calibration.ts"

@@ -5,7 +5,7 @@ export const eventRowOf = (seq: number, changes: Partial<ColdEvent> = {}): ColdE
   ...{ type: "message.sent", subject_kind: "message", subject_id: `m${seq}`, source_kind: "runtime" },
   ...{ source_name: "sandbox", sender: null, model: null, provider: null, calls: null, prompt_tokens: null },
   ...{ completion_tokens: null, total_tokens: null, cost_usd: null, cost_basis: null, latency_ms: null },
-  ...{ action: null, positive: null },
+  ...{ action: null, positive: null, salts: seq % 2 === 0 ? null : `salt-${seq}` },
   event: JSON.stringify({ seq, text: "Grüße 👋" }),
   ...changes
 })
@@ -18,6 +18,7 @@ export const runRowOf = (id: string, version: number, changes: Partial<ColdRun> 
   ...{ archived_at: null, duration_ms: 1.5, first_seq: 1, last_seq: Number.MAX_SAFE_INTEGER, events: 4 },
   ...{ history_gap: false, declined: true, intent: null, prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
   ...{ cost_usd: 0.1, guessed_cost_usd: 0, signals: 0, decisions: 1, run: "{}", metrics: null, seal: null },
+  erasures: null,
   ...changes
 })
 

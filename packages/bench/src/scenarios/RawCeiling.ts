@@ -41,19 +41,21 @@ const insertAll = Effect.fnUntraced(function* ({ events, messages, raw }: Writte
   const sql = yield* PgClient.PgClient
   for (const batch of batches(events)) {
     yield* sql`
-      INSERT INTO bench_raw.canonical_events (seq, run_id, index, ts, type, event)
+      INSERT INTO bench_raw.canonical_events (seq, run_id, index, ts, type, event, seed)
       SELECT * FROM unnest(
         ${batch.map((row) => row.seq)}::bigint[], ${batch.map((row) => row.run_id)}::text[]::uuid[],
         ${batch.map((row) => row.index)}::int[], ${batch.map((row) => row.ts)}::text[]::timestamptz[],
-        ${batch.map((row) => row.type)}::text[], ${batch.map((row) => row.event)}::text[]::json[])`
+        ${batch.map((row) => row.type)}::text[], ${batch.map((row) => row.event)}::text[]::json[],
+        ${batch.map((row) => `\\x${row.seed}`)}::text[]::bytea[])`
   }
   for (const batch of batches(raw)) {
     yield* sql`
-      INSERT INTO bench_raw.raw_events (run_id, seq, ts, kind, source_name, payload)
+      INSERT INTO bench_raw.raw_events (run_id, seq, ts, kind, source_name, payload, seed)
       SELECT * FROM unnest(
         ${batch.map((row) => row.run_id)}::text[]::uuid[], ${batch.map((row) => row.seq)}::int[],
         ${batch.map((row) => row.ts)}::text[]::timestamptz[], ${batch.map((row) => row.kind)}::text[],
-        ${batch.map((row) => row.source_name)}::text[], ${batch.map((row) => row.payload)}::text[]::json[])`
+        ${batch.map((row) => row.source_name)}::text[], ${batch.map((row) => row.payload)}::text[]::json[],
+        ${batch.map((row) => `\\x${row.seed}`)}::text[]::bytea[])`
   }
   for (const batch of batches(messages)) {
     yield* sql`

@@ -1,7 +1,9 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { emptyChain, extendChain } from "@runplane/control-plane"
+import { emptyChain, eventTexts, extendDigested } from "@runplane/control-plane"
+import { RecordedEvent } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { openEventStream, streamOf } from "../client/EventStream.ts"
 import type { Figure, Outcome } from "../Figures.ts"
 import { type Cost, costFigures, costInWords, measured, within } from "../Measurement.ts"
@@ -18,17 +20,27 @@ import { countRows, eventCounts, readWrittenRows, type WrittenRows } from "./Wri
 const ROUNDS = 9
 const NANOS_PER_SECOND = 1e9
 
+const decodeRecorded = Schema.decodeUnknownSync(Schema.fromJsonString(RecordedEvent))
+
 /**
  * What the hash chain costs of an ingest that has just been measured: the seconds that it takes to extend the chains of
- * the runs by the very texts that were stored, by the function of the append.
+ * the runs by the very events that were stored, by the functions of the append.
  */
 const measureChain = Effect.fn("ChainCost.measure")(function* (events: WrittenRows["events"]) {
   const seconds: Array<number> = []
+  const stored = events.map(({ event, run_id: runId, seed }) => ({
+    runId,
+    recorded: decodeRecorded(event),
+    seed: Buffer.from(seed, "hex")
+  }))
   for (let round = 0; round < ROUNDS; round++) {
     const heads = new Map<string, Uint8Array>()
     const started = yield* Clock.monotonicTimeNanos
-    for (const { event, run_id: runId } of events) {
-      heads.set(runId, extendChain(heads.get(runId) ?? emptyChain(runId), event))
+    for (const { recorded, runId, seed } of stored) {
+      heads.set(
+        runId,
+        extendDigested(heads.get(runId) ?? emptyChain(2, runId), eventTexts(seed, recorded).digested ?? "")
+      )
     }
     const ended = yield* Clock.monotonicTimeNanos
     seconds.push(Number(ended - started) / NANOS_PER_SECOND)

@@ -10,6 +10,8 @@ export interface WrittenRows {
     readonly ts: string
     readonly type: string
     readonly event: string
+    /** Hexadecimal, as that of a frame. */
+    readonly seed: string
     /** Id of the transaction that wrote the row. */
     readonly writer: string
   }>
@@ -20,6 +22,7 @@ export interface WrittenRows {
     readonly kind: string
     readonly source_name: string
     readonly payload: string
+    readonly seed: string
   }>
   readonly messages: ReadonlyArray<{
     readonly run_id: string
@@ -46,13 +49,15 @@ export const readWrittenRows = Effect.fn("WrittenRows.read")(function* (before: 
   const runIds = [...before.keys()]
   const events = yield* sql<WrittenRows["events"][number]>`
     SELECT e.seq, e.run_id::text AS run_id, e.index, e.ts::text AS ts, e.type, e.event::text AS event,
+           encode(e.seed, 'hex') AS seed,
            e.xmin::text AS writer
     FROM canonical_events e
     JOIN unnest(${runIds}::text[]::uuid[], ${[...before.values()]}::int[]) AS b (run_id, index)
       ON e.run_id = b.run_id AND e.index > b.index
     ORDER BY e.seq`
   const raw = yield* sql<WrittenRows["raw"][number]>`
-    SELECT run_id::text AS run_id, seq, ts::text AS ts, kind, source_name, payload::text AS payload
+    SELECT run_id::text AS run_id, seq, ts::text AS ts, kind, source_name, payload::text AS payload,
+           encode(seed, 'hex') AS seed
     FROM raw_events WHERE run_id = ANY(${runIds}::text[]::uuid[]) ORDER BY ts, run_id, seq`
   const messages = yield* sql<WrittenRows["messages"][number]>`
     SELECT run_id::text AS run_id, message_id, accepted, message::text AS message

@@ -1,7 +1,10 @@
 import type { FolderTables } from "./Rules.ts"
 
 /** Files beside the folders of the event log that each of them may know. */
-const LOG = ["CommittedEvent.ts", "EventRepository.ts", "EventLogSettings.ts", "ProcessChannel.ts", "SessionOrder.ts"]
+const LOG = [
+  ...["CommittedEvent.ts", "EventRepository.ts", "EventLogSettings.ts", "ProcessChannel.ts", "SessionOrder.ts"],
+  "StoredSalts.ts"
+]
 
 /** The layers below every command. */
 const LOG_AND_OBSERVERS = ["observe", "event-log", "platform"]
@@ -63,8 +66,16 @@ export const controlPlane: FolderTables = {
       knows: ["platform"],
       tables: [
         ...["artifacts", "canonical_events", "deleted_sessions", "outbound_messages", "projections"],
-        ...["raw_events", "run_heads", "run_metrics", "run_seals", "run_tombstones", "run_totals", "runs"],
-        ...["seal_key_statements", "seal_keys", "sessions"]
+        ...[
+          "raw_events",
+          "run_erasure_ends",
+          "run_erasures",
+          "run_heads",
+          "run_metrics",
+          "run_seals",
+          "run_tombstones"
+        ],
+        ...["run_totals", "runs", "seal_key_statements", "seal_keys", "sessions"]
       ]
     },
     platform: {
@@ -115,10 +126,11 @@ export const controlPlane: FolderTables = {
     seal: { meaning: "hash chain, seals, keys", knows: LOG },
     subscribe: { meaning: "live events of this process, notices between processes", knows: LOG },
     "CommittedEvent.ts": { meaning: "an event as it is stored and served", knows: [] },
-    "EventRepository.ts": { meaning: "reads of events", knows: ["CommittedEvent.ts"] },
+    "EventRepository.ts": { meaning: "reads of events", knows: ["CommittedEvent.ts", "StoredSalts.ts"] },
     "EventLogSettings.ts": { meaning: "the settings", knows: [] },
     "ProcessChannel.ts": { meaning: "messages between processes", knows: [] },
-    "SessionOrder.ts": { meaning: "the order of runs with one session id", knows: [] }
+    "SessionOrder.ts": { meaning: "the order of runs with one session id", knows: [] },
+    "StoredSalts.ts": { meaning: "the column of the salts of a text", knows: [] }
   },
   "control-plane/src/observe": {
     sessions: {

@@ -19,7 +19,7 @@ export const eventRowOf = (seq: number, changes: Partial<ColdEvent> = {}): ColdE
   ...{ cell: "main", seq, run_id: "run-1", index: seq, ts: DAY + seq, type: "message.sent", subject_kind: null },
   ...{ subject_id: null, source_kind: null, source_name: null, sender: null, model: null, provider: null },
   ...{ calls: null, prompt_tokens: null, completion_tokens: null, total_tokens: null, cost_usd: null },
-  ...{ cost_basis: null, latency_ms: null, action: null, positive: null, event: "{}" },
+  ...{ cost_basis: null, latency_ms: null, action: null, positive: null, event: "{}", salts: null },
   ...changes
 })
 
@@ -30,7 +30,7 @@ export const runRowOf = (id: string, version: number, changes: Partial<ColdRun> 
   ...{ created_at: DAY, updated_at: DAY, started_at: null, ended_at: null, archived_at: null, duration_ms: null },
   ...{ first_seq: 1, last_seq: 9, events: 9, history_gap: false, declined: false, intent: null, prompt_tokens: 0 },
   ...{ completion_tokens: 0, total_tokens: 0, cost_usd: 0, guessed_cost_usd: 0, signals: 0, decisions: 0 },
-  ...{ run: "{}", metrics: null, seal: null },
+  ...{ run: "{}", metrics: null, seal: null, erasures: null },
   ...changes
 })
 

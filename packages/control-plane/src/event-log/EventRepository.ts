@@ -1,17 +1,30 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { RunId } from "@runplane/domain"
+import { type MemberSalts, RunId, storedSalts } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { type BoundedRows, mostBytesOf, READ_BYTES, readBounded } from "../platform/postgres/BoundedRows.ts"
+import { type SaltsRow, saltsColumn } from "./StoredSalts.ts"
 
 /** A stored event as text, with its seq and index. */
 export interface StoredEvent {
   readonly seq: number
   readonly index: number
   readonly json: string
+}
+
+/** A stored event with its salts; undefined in version 1 of the chain. */
+export interface SaltedEvent extends StoredEvent {
+  readonly salts: MemberSalts | undefined
+}
+
+/** Events of a run in their order with what proves them, as many as fit in memory. */
+export interface SaltedSlice {
+  readonly events: ReadonlyArray<SaltedEvent>
+  /** Whether there were no further ones when it was read. */
+  readonly isLast: boolean
 }
 
 export interface EventFilter {
@@ -119,6 +132,8 @@ export class EventRepository extends Context.Service<
       limit: number,
       mostBytes?: number
     ) => Effect.Effect<EventSlice, SqlError>
+    /** The next events of a run with their salts, bounded in number and in bytes. */
+    readonly salted: (runId: RunId, afterSeq: number, limit: number) => Effect.Effect<SaltedSlice, SqlError>
     /** How many events match, `afterSeq` included in the match. */
     readonly count: (runId: RunId, filter: EventFilter) => Effect.Effect<number, SqlError>
     /** Seq and index of the run's last event; zeros when it has none, undefined when the run is unknown. */
@@ -190,6 +205,20 @@ export class EventRepository extends Context.Service<
         const isFull = last !== undefined && (isCut || events.length >= limit)
         return { events, isLast: !isFull || last.seq >= upToSeq }
       })
+      const salted = Effect.fn("EventRepository.salted")(function* (runId: RunId, afterSeq: number, limit: number) {
+        const { isCut, rows } = yield* readBounded<Row & SaltsRow>(sql, {
+          keys: sql`ARRAY(
+            SELECT seq FROM canonical_events WHERE run_id = ${runId}::uuid AND seq > ${BigInt(afterSeq)}
+            ORDER BY seq LIMIT ${BigInt(limit)})`,
+          from: sql`canonical_events AS event`,
+          isOf: (seq) => sql`event.seq = ${seq}`,
+          columns: sql`
+            event.seq, event.index, event.run_id::text AS run_id, event.event::text AS json, ${saltsColumn(sql, "event")}`,
+          large: ["event.event"]
+        })
+        const events = rows.map((row) => ({ ...toStored(row), salts: storedSalts(row.salts) }))
+        return { events, isLast: !isCut && events.length < limit }
+      })
       const count = Effect.fn("EventRepository.count")((runId: RunId, filter: EventFilter) =>
         Effect.map(
           sql<{ readonly total: number }>`
@@ -212,7 +241,7 @@ export class EventRepository extends Context.Service<
           ([row]) => row && Number(row.seq)
         )
       )
-      return EventRepository.of({ page, text, slice, count, head, firstSeq })
+      return EventRepository.of({ page, text, slice, salted, count, head, firstSeq })
     })
   )
 }

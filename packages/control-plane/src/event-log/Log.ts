@@ -16,6 +16,7 @@ import { RunEndWaiters } from "./runs/RunEndWaiters.ts"
 import { RunRepository } from "./runs/RunRepository.ts"
 import { RunTraces } from "./runs/RunTraces.ts"
 import { PublishedKeys } from "./seal/PublishedKeys.ts"
+import { RunErasures } from "./seal/RunErasures.ts"
 import { RunSeals } from "./seal/RunSeals.ts"
 import { LiveEvents } from "./subscribe/LiveEvents.ts"
 import { Watermark } from "./subscribe/Watermark.ts"
@@ -26,6 +27,7 @@ export const layerBy = <E, R>(clock: Layer.Layer<DatabaseClock, E, R>) =>
     Layer.provide(ProjectionCache.layer),
     Layer.provide([InsertEvents.layer, ProjectionRows.layer]),
     Layer.provideMerge(Layer.merge(RunSeals.layer, PublishedKeys.layer)),
+    Layer.provideMerge(RunErasures.layer),
     Layer.provideMerge(
       Layer.mergeAll(
         AppendQueue.layer,

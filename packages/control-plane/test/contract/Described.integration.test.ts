@@ -224,6 +224,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       const { runId: ended } = yield* post("/runs", descriptor())
       yield* post("/runs/{id}/abandon", { reason: "no agent came" }, ended)
       yield* ask({ method: "GET", path: "/runs/{id}/seal", ids: { id: ended } })
+      yield* ask({ method: "GET", path: "/runs/{id}/salts", ids: { id: ended } })
       yield* get("/.well-known/runplane-keys.json")
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids })
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids: { id: ended } })

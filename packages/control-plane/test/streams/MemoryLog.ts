@@ -71,6 +71,7 @@ export class MemoryLog {
         this.afterPage()
         return { events, isLast: events.length === all.length }
       }),
+    salted: () => Effect.die(new Error("a stream reads slices")),
     count: () => Effect.succeed(this.events.length),
     head: () => Effect.succeed({ ...this.head, cursor: 0 }),
     firstSeq: () => Effect.succeed(this.events[0]?.seq)

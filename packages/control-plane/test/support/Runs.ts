@@ -1,9 +1,10 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { RunId, type RunStatus, runCreated } from "@runplane/domain"
+import { type ChainVersion, RunId, type RunStatus, runCreated } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { EventLog } from "../../src/event-log/EventLog.ts"
 import { type Deletion, RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
+import { saltsColumn } from "../../src/event-log/StoredSalts.ts"
 import { makeDecisionDeletion } from "../../src/features/decisions/DecisionDeletion.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 
@@ -21,6 +22,8 @@ export const createRun = Effect.fnUntraced(function* (
     readonly environment?: string
     readonly sourceKind?: string
     readonly tags?: ReadonlyArray<string>
+    /** Version of its chains: 1 of a run that an earlier release began. */
+    readonly chain?: ChainVersion
     /** ISO-8601; in July 2026 unless said. */
     readonly createdAt?: string
   } = {}
@@ -45,7 +48,7 @@ export const createRun = Effect.fnUntraced(function* (
               ${options.environment ?? null}, ${options.sourceKind ?? null}, '', ${now}::timestamptz, ${now}::timestamptz)
       ON CONFLICT DO NOTHING RETURNING id`
     if (rows.length === 0) return false
-    yield* sql`INSERT INTO run_heads (run_id) VALUES (${id}::uuid)`
+    yield* sql`INSERT INTO run_heads (run_id, chain_version) VALUES (${id}::uuid, ${options.chain ?? 2})`
     return true
   })
   yield* log.create({
@@ -74,8 +77,10 @@ const readRows = Effect.fnUntraced(function* (runId: RunId) {
     readonly index: number
     readonly type: string
     readonly event: string
+    readonly salts: string | null
   }>`
-    SELECT seq, index, type, event::text AS event FROM canonical_events WHERE run_id = ${runId}::uuid ORDER BY seq`
+    SELECT seq, index, type, event::text AS event, ${saltsColumn(sql, "canonical_events")}
+    FROM canonical_events WHERE run_id = ${runId}::uuid ORDER BY seq`
   const raw = yield* sql<{ readonly seq: number; readonly kind: string; readonly payload: string }>`
     SELECT seq, kind, payload::text AS payload FROM raw_events WHERE run_id = ${runId}::uuid ORDER BY seq`
   const [projection] = yield* sql<{ readonly state: string; readonly metrics: string; readonly last_seq: bigint }>`

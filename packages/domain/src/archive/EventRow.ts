@@ -11,13 +11,15 @@ export interface LoggedEvent {
   readonly ts: number
   readonly type: string
   readonly text: string
+  /** The seed of its salts, or a JSON object of those that remain; null in version 1 of the chain. */
+  readonly salts: string | null
 }
 
 /**
  * The row of an event. Columns that are derived from the text are null where the text does not have them, or where this
  * version cannot read it: `event` has all of it.
  */
-export const eventRow = (cell: string, { index, runId, seq, text, ts, type }: LoggedEvent): ColdEvent => {
+export const eventRow = (cell: string, { index, runId, salts, seq, text, ts, type }: LoggedEvent): ColdEvent => {
   const event = Result.getOrUndefined(decodeEventText(text))
   const call = event?.type === "llm.call.completed" ? event.data : undefined
   const decision = event?.type === "decision.finalized" ? event.data : undefined
@@ -44,7 +46,8 @@ export const eventRow = (cell: string, { index, runId, seq, text, ts, type }: Lo
     latency_ms: call?.latencyMs ?? null,
     action: decision?.action ?? null,
     positive: decision?.outcomePositive ?? null,
-    event: text
+    event: text,
+    salts
   }
 }
 

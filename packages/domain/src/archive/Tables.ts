@@ -56,7 +56,8 @@ export const coldEvents = {
   latency_ms: optional("number"),
   action: optional("text"),
   positive: optional("flag"),
-  event: column("text")
+  event: column("text"),
+  salts: optional("text")
 } as const
 export type ColdEvent = RowOf<typeof coldEvents>
 
@@ -101,7 +102,8 @@ export const coldRuns = {
   decisions: column("int"),
   run: column("text"),
   metrics: optional("text"),
-  seal: optional("text")
+  seal: optional("text"),
+  erasures: optional("text")
 } as const
 export type ColdRun = RowOf<typeof coldRuns>
 

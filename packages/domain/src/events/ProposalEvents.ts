@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { booleanAt, textAt } from "../values/JsonReader.ts"
+import { booleanAt, numberAt, textAt } from "../values/JsonReader.ts"
 import { eventType } from "./EventType.ts"
 import { inPayload, member, membersOf, textOr } from "./Members.ts"
 import { messageHeader, ofTypes } from "./MessageHeader.ts"
@@ -13,12 +13,15 @@ const task = membersOf({
   progress: inPayload.number(),
   message: inPayload.text(),
   errorCode: inPayload.text("error_code"),
-  /** Bytes of the output of a TaskComplete; 0 without an output. */
-  outputBytes: member(Schema.Finite, ({ payload }) => outputBytesOf(payload["output"]))
+  /** Bytes of the output of a TaskComplete; 0 without an output. Recorded since outputs can be erased. */
+  outputBytes: member(
+    Schema.Finite,
+    ({ data, payload }, name) => numberAt(data, name) ?? outputBytesOf(payload["output"])
+  )
 })
 
 /** Bytes come as base64; what an agent sends as JSON counts as it is written. */
-const outputBytesOf = (output: Schema.Json | undefined): number => {
+export const outputBytesOf = (output: Schema.Json | undefined): number => {
   if (output === undefined || output === null || output === "") return 0
   if (typeof output !== "string") return JSON.stringify(output).length
   const padding = output.endsWith("==") ? 2 : output.endsWith("=") ? 1 : 0

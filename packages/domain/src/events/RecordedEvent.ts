@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { Field } from "../values/Field.ts"
 import { RunId } from "../values/Ids.ts"
+import { ErasedMember } from "./ErasedMember.ts"
 
 export const SubjectKind = Schema.Literals([
   "run",
@@ -74,7 +75,10 @@ export const RecordedEvent = Schema.Struct({
   subject,
   source,
   trace,
-  data: Field.object("What happened; the keys depend on the type. Events of messages carry decodedPayload")
+  data: Field.object("What happened; the keys depend on the type. Events of messages carry decodedPayload"),
+  erased: Schema.optionalKey(Schema.Array(ErasedMember)).annotate({
+    description: "The members whose values were erased: an empty text or null is in the position of each"
+  })
 }).annotate({ identifier: "CanonicalEvent", description: "One entry of a run's log, in the form all modes share" })
 export type RecordedEvent = typeof RecordedEvent.Type
 
@@ -96,8 +100,15 @@ export const isEventCore = (json: unknown): json is EventCore => {
 /** Whether this version can read the whole envelope of an event. */
 export const isRecordedEvent = (json: unknown): json is RecordedEvent => {
   if (!isObject(json)) return false
-  const { schemaVersion, source, subject, trace } = json
-  return isEventCore(json) && isInteger(schemaVersion) && isSource(source) && isSubject(subject) && isTrace(trace)
+  const { erased, schemaVersion, source, subject, trace } = json
+  return (
+    isEventCore(json) &&
+    isInteger(schemaVersion) &&
+    isSource(source) &&
+    isSubject(subject) &&
+    isTrace(trace) &&
+    isErased(erased)
+  )
 }
 
 const sourceKinds: ReadonlySet<unknown> = new Set(EventSource.fields.kind.literals)
@@ -115,6 +126,14 @@ const isTrace = (trace: unknown): boolean =>
     isMaybeText(trace["traceId"]) &&
     isMaybeText(trace["spanId"]) &&
     isMaybeText(trace["parentSpanId"]))
+
+const isErased = (erased: unknown): boolean =>
+  erased === undefined ||
+  (Array.isArray(erased) &&
+    erased.every(
+      (member: unknown) =>
+        isObject(member) && isText(member["pointer"]) && isText(member["at"]) && isText(member["reason"])
+    ))
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

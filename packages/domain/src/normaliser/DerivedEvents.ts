@@ -1,5 +1,6 @@
 import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
 import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
+import { outputBytesOf } from "../events/ProposalEvents.ts"
 import type { SubjectKind } from "../events/RecordedEvent.ts"
 import { outcomeOf } from "../run/Outcome.ts"
 import { signalDataOf } from "../usage/LlmUsage.ts"
@@ -64,7 +65,15 @@ const proposalIdOf = ({ payload, messageId }: EnvelopeContext): string =>
 
 const proposalCreated: Derivation = (context) => event(context, "proposal.created", "proposal", proposalIdOf(context))
 
-const proposalUpdated: Derivation = (context) => event(context, "proposal.updated", "proposal", proposalIdOf(context))
+const proposalUpdated: Derivation = (context) => {
+  const { messageType, payload } = context
+  const { output } = payload
+  return draftEvent("proposal.updated", headOf(context, "proposal", proposalIdOf(context)), {
+    ...derivedData(context, payload),
+    // The record of a decision counts them, also after the output was erased.
+    ...(messageType === "TaskComplete" && output !== undefined && { outputBytes: outputBytesOf(output) })
+  })
+}
 
 const decisionFinalized: Derivation = (context) => {
   const { payload, messageId } = context

@@ -15,6 +15,8 @@ export interface LoggedDecision {
   readonly commitmentHash: string | undefined
   /** The decoded payload of the Commitment, redacted if the service redacts. */
   readonly payload: JsonObject
+  /** Members of the payload whose values were erased. */
+  readonly erased?: ReadonlySet<string>
 }
 
 /** The functions that the domain does not have. */
@@ -106,18 +108,18 @@ const disagreementsOf = (receipt: JsonObject, logged: LoggedDecision): ReadonlyA
     ...differs("session_id", logged.sessionId),
     ...differs("mode", logged.modeName),
     ...(isSameHash ? [] : ["commitment_hash"]),
-    ...changedMembers(receipt, logged.payload)
+    ...changedMembers(receipt, logged)
   ]
 }
 
 /** The members of the commitment that have another value in the log. */
-const changedMembers = (receipt: JsonObject, payload: JsonObject): ReadonlyArray<string> => {
+const changedMembers = (receipt: JsonObject, { erased, payload }: LoggedDecision): ReadonlyArray<string> => {
   const shown = receiptCommitment(receipt)
   if (Result.isFailure(shown)) return []
   const commitment = shown.success
   const texts = MEMBERS.filter(([, name]) => {
     const recorded = textAt(payload, name) ?? ""
-    return !recorded.includes(REDACTED) && recorded !== cleanText(commitment[name])
+    return erased?.has(name) !== true && !recorded.includes(REDACTED) && recorded !== cleanText(commitment[name])
   })
   const isOtherOutcome = (payload["outcomePositive"] === true) !== commitment.outcomePositive
   return [...texts.map(([name]) => name), ...(isOtherOutcome ? ["outcome_positive"] : [])]

@@ -1,21 +1,11 @@
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import type { Sha256 } from "../values/Sha256.ts"
 import { memberDigest, memberSalt, SALT_BYTES } from "./Disclosure.ts"
 import { type ErasableSpan, erasableInEvent, erasableInFrame, replaceSpans } from "./ErasableSpans.ts"
 import type { Span } from "./JsonSpans.ts"
+import type { MemberSalts } from "./MemberSalts.ts"
 import { textOf } from "./Verification.ts"
-
-const Salt = Schema.String.check(Schema.isPattern(/^[\w-]{22}$/))
-
-/**
- * The salts of an event or a frame, base64url: its seed, or after an erasure the salts of the members that remain, by
- * their pointers. A seed beside an erasure is a fault: the salt of the erased value can be computed from it, and a
- * value of few possible ones be guessed by its digest.
- */
-export const MemberSalts = Schema.Union([Salt, Schema.Record(Schema.String, Salt)])
-export type MemberSalts = typeof MemberSalts.Type
 
 /** The digests of erased members, by their pointers. */
 export type ErasedDigests = ReadonlyMap<string, string>

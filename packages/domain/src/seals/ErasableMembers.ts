@@ -104,8 +104,7 @@ export const ERASABLE: Readonly<Record<CanonicalEventType, MembersRule>> = {
   "signal.emitted": message(said),
   "signal.acknowledged": message(said),
   "proposal.created": message(said),
-  // The record of a task counts the bytes of its output.
-  "proposal.updated": message(keeping([...IDS, ...ARITHMETIC, "output"])),
+  "proposal.updated": message(said),
   "decision.proposed": message(said),
   "decision.finalized": message(said),
   "progress.reported": message(said),
@@ -138,7 +137,7 @@ const inside = (name: string, rule: ErasureRule): MembersRule => ({
 const frameError = erasing(["message", "details"])
 
 /** What of the payload of a raw frame can be erased: the bytes of an envelope are one member. */
-const frames: ReadonlyMap<string, MembersRule> = new Map([
+export const ERASABLE_IN_FRAMES: ReadonlyMap<string, MembersRule> = new Map([
   ["stream-envelope", inside("envelope", erasing(["payloadBase64"]))],
   ["send-ack", inside("ack", erasing(["errorMessage"], { error: frameError }))],
   ["stream-inline-error", inside("error", frameError)],
@@ -147,4 +146,4 @@ const frames: ReadonlyMap<string, MembersRule> = new Map([
 ])
 
 /** What of the payload of a raw frame of a kind can be erased; of an unlisted kind each member. */
-export const erasablePayload = (kind: string): MembersRule => frames.get(kind) ?? UNLISTED
+export const erasablePayload = (kind: string): MembersRule => ERASABLE_IN_FRAMES.get(kind) ?? UNLISTED

@@ -1,17 +1,9 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { Field } from "../values/Field.ts"
+import { ErasedMember } from "../events/ErasedMember.ts"
 import { type ErasableSpan, erasableInEvent, replaceSpans } from "./ErasableSpans.ts"
 import { memberSpans, type Span } from "./JsonSpans.ts"
 import { textOf } from "./Verification.ts"
-
-/** What an erased event says of a member whose value was erased. */
-export const ErasedMember = Schema.Struct({
-  pointer: Field.text("JSON pointer of the member in the event", "/data/decodedPayload/reason"),
-  at: Field.time("When it was erased"),
-  reason: Field.text("Why", "request of the person")
-}).annotate({ identifier: "ErasedMember", description: "A member of an event whose value was erased" })
-export type ErasedMember = typeof ErasedMember.Type
 
 /** An event as it is served, taken apart: the text that the chain covers, and what the service says beside it. */
 export interface ServedEvent {

@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { canonicalJson } from "../values/CanonicalJson.ts"
 import { isJsonObject } from "../values/JsonReader.ts"
+import { MemberSalts } from "./MemberSalts.ts"
 import { SEAL_ALGORITHMS, type Seal, type Signer } from "./Seal.ts"
 
 /**
@@ -39,22 +40,42 @@ export const makeExportDigest = (hash: Uint8Array, signer?: Signer): ExportDiges
 
 const withType = (type: string, members: string) => `{"type":"${type}",${members.slice(1)}`
 
-const proofOf = (seal: Seal | undefined, heads: ReadonlyArray<string>): string => {
-  const listed = heads.length === 0 ? "" : `"${heads.join('","')}"`
-  return `"seal":${seal === undefined ? "null" : canonicalJson(seal)},"heads":[${listed}]`
+/** What proves the history in an export. */
+export interface ExportProof {
+  /** Undefined when the run had none. */
+  readonly seal: Seal | undefined
+  /** The chain's head after each of the events, hexadecimal. */
+  readonly heads: ReadonlyArray<string>
+  /** Only in version 2 of the chain: the salts of each event and of each raw frame of the export. */
+  readonly salts?: ExportSalts | undefined
+  /** The JSON of the appendix of erasures; undefined for a run of which nothing was erased. */
+  readonly erasures?: string | undefined
 }
 
-/**
- * How each format of an export ends: with the seal (null when the run had none) and the chain's head after each of the
- * events, then with the digest of all bytes before it.
- */
+/** The salts of an export. */
+export const ExportSalts = Schema.Struct({
+  events: Schema.Array(MemberSalts).annotate({ description: "Of each event, in their order" }),
+  frames: Schema.Array(MemberSalts).annotate({ description: "Of each raw frame, in their order" })
+}).annotate({ identifier: "ExportSalts", description: "The salts of the digests that the chains cover" })
+export type ExportSalts = typeof ExportSalts.Type
+
+const proofOf = ({ erasures, heads, salts, seal }: ExportProof): string => {
+  const listed = heads.length === 0 ? "" : `"${heads.join('","')}"`
+  return [
+    `"seal":${seal === undefined ? "null" : canonicalJson(seal)},"heads":[${listed}]`,
+    ...(salts === undefined ? [] : [`"salts":${JSON.stringify({ events: salts.events, frames: salts.frames })}`]),
+    ...(erasures === undefined ? [] : [`"erasures":${erasures}`])
+  ].join(",")
+}
+
+/** How each format of an export ends: with its proof, then with the digest of all bytes before it. */
 export const exportEnds = {
   json: {
-    proof: (seal: Seal | undefined, heads: ReadonlyArray<string>) => `,${proofOf(seal, heads)}`,
+    proof: (proof: ExportProof) => `,${proofOf(proof)}`,
     digest: (digest: ExportDigest) => `,"digest":${canonicalJson(digest)}}`
   },
   jsonl: {
-    proof: (seal: Seal | undefined, heads: ReadonlyArray<string>) => `{"type":"seal",${proofOf(seal, heads)}}\n`,
+    proof: (proof: ExportProof) => `{"type":"seal",${proofOf(proof)}}\n`,
     digest: (digest: ExportDigest) => `${withType("digest", canonicalJson(digest))}\n`
   }
 } as const

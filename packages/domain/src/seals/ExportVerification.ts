@@ -4,7 +4,8 @@ import * as Schema from "effect/Schema"
 import type { StoredReceipt } from "../receipts/StoredReceipt.ts"
 import type { Sha256 } from "../values/Sha256.ts"
 import { eventBytes } from "./Chain.ts"
-import { ExportDigest, exportEnds, signedDigest, storedText } from "./ExportForm.ts"
+import { checkErasures } from "./ErasureVerification.ts"
+import { ExportDigest, ExportSalts, exportEnds, signedDigest, storedText } from "./ExportForm.ts"
 import { checkFrames, type FramesChecked } from "./Frames.ts"
 import { elementsOf, memberSpans } from "./JsonSpans.ts"
 import { checkMarks } from "./MarkVerification.ts"
@@ -17,8 +18,9 @@ import {
   startRecords,
   UNPROVEN_RECORDS
 } from "./Records.ts"
-import { isUnchecked, Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
-import { type Mismatch, type SignatureState, signatureOf, textOf, walkChain } from "./Verification.ts"
+import { type ChainVersion, chainVersionOf, isUnchecked, Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
+import { earlierChain, erasuresFault, linksOf, UNERASABLE } from "./SealedWalk.ts"
+import { type Mismatch, type SignatureState, signatureOf, startWalk, textOf } from "./Verification.ts"
 
 /** What the check of an exported file found. */
 export type ExportVerification =
@@ -32,6 +34,8 @@ export type ExportVerification =
       readonly signature: SignatureState | null
       /** Of the whole file. */
       readonly exportSignature: SignatureState
+      /** Entries of erasures: the values of so many members were erased. */
+      readonly erased: number
       /** Entries of the appendix of marks, and its signature; null without one. */
       readonly marks: { readonly entries: number; readonly signature: SignatureState } | null
       /** The runtime's receipt of the decision, as the export has it: its content is proven, and not checked here. */
@@ -52,6 +56,9 @@ interface Parts {
   readonly marks: Uint8Array | undefined
   readonly seal: Uint8Array
   readonly heads: Uint8Array
+  /** Undefined in version 1 of the chain. */
+  readonly salts: Uint8Array | undefined
+  readonly erasures: Uint8Array | undefined
   readonly digest: Uint8Array
   /** Where the digest begins, as `exportEnds` writes it. */
   readonly covered: number
@@ -62,6 +69,14 @@ const NO_LIST = eventBytes("[]")
 
 const mismatch = (why: string): Mismatch => ({ ok: false, why })
 
+/** What an export must be, beside itself. */
+export interface ExportDemands {
+  /** An earlier or published seal of the run: the export must continue its history. */
+  readonly kept?: Seal | undefined
+  /** Refuses an earlier version of the chain. */
+  readonly minChain?: ChainVersion | undefined
+}
+
 /**
  * Checks an export of a run, in either format, against the seal and the digest in it (docs/reference/seal.md#verify).
  * Every byte counts. The first event that does not fit is named before anything else is checked; then the records
@@ -71,54 +86,91 @@ export const verifyExport = (
   sha256: Sha256,
   check: SignatureCheck,
   bytes: Uint8Array,
-  /** An earlier or published seal of the run: the export must continue its history. */
-  kept?: Seal
+  { kept, minChain }: ExportDemands = {}
 ): ExportVerification => {
   const parts = partsOf(bytes)
   if ("ok" in parts) return parts
-  const seal = decodeSeal(textOf(parts.seal))
-  const heads = decodeHeads(textOf(parts.heads))
-  const run = decodeRun(textOf(parts.records.run))
-  const digest = decodeDigest(textOf(parts.digest))
-  if (Result.isFailure(run)) return mismatch("its run has no id")
-  if (Result.isFailure(heads)) return mismatch("its list of heads cannot be read")
-  if (Result.isFailure(seal)) return mismatch("its seal cannot be read")
-  if (Result.isFailure(digest)) return mismatch("its digest cannot be read")
-  const { id: runId } = run.success
-  const sealed = seal.success ?? undefined
-  if (sealed !== undefined && sealed.runId !== runId) return mismatch(`its seal is of the run ${sealed.runId}`)
+  const proof = proofOf(parts)
+  if ("ok" in proof) return proof
+  const { digest, heads, runId, salts, seal } = proof
+  if (seal !== undefined && seal.runId !== runId) return mismatch(`its seal is of the run ${seal.runId}`)
+  // The signed seal has the version. An export without a seal has no version that could be lowered.
+  const chain = seal === undefined ? (salts === undefined ? 1 : 2) : chainVersionOf(seal)
+  const refused = earlierChain(chain, minChain) ?? chainFault(chain, parts)
+  if (refused !== undefined) return mismatch(refused)
+  const erasures = parts.erasures === undefined ? undefined : checkErasures(sha256, check, runId, parts.erasures)
+  if (erasures?.ok === false) return erasures
+  const entries = erasures?.entries ?? []
 
   const records = startRecords(sha256, runId)
-  const taken = function* () {
-    for (const event of parts.events) {
-      const text = textOf(event)
-      if (text !== undefined) records.take(text)
-      yield event
-    }
+  const walk = startWalk(linksOf(sha256, runId, chain, entries), runId, seal, heads)
+  let index = 0
+  for (const event of parts.events) {
+    const text = textOf(event)
+    if (text !== undefined) records.take(text)
+    const found = walk.take(event, salts?.events[index])
+    if (found !== undefined) return found
+    index += 1
   }
-  const walked = walkChain(sha256, runId, { events: taken(), heads: heads.success }, sealed)
+  const walked = walk.end()
   if (!walked.ok) return walked
-  const departure = kept && departureFrom(kept, runId, heads.success)
+  if (salts !== undefined && salts.events.length > index) return mismatch("there are more salts than events")
+  const beyond = entries.find((entry) => entry.target === "event" && entry.index > index)?.index
+  if (beyond !== undefined) return { ok: false, index: beyond, why: "missing; an entry erases a member of it" }
+  const departure = kept && departureFrom(kept, runId, heads)
   if (departure !== undefined) return departure
   const marks = parts.marks === undefined ? undefined : checkMarks(sha256, check, runId, parts.marks)
   if (marks?.ok === false && marks.unknownKey === undefined) return marks
-  const signature = sealed === undefined ? null : signatureOf(check, sealed, signedBytes(sealed), "seal")
+  const signature = seal === undefined ? null : signatureOf(check, seal, signedBytes(seal), "seal")
   if (isChange(signature)) return signature
-  const exportSignature = digestOf(sha256, check, bytes, parts, digest.success)
+  const exportSignature = digestOf(sha256, check, bytes, parts, digest)
   if (isChange(exportSignature)) return exportSignature
-  const frames = checkFrames(sha256, runId, parts.frames, sealed?.frames ?? undefined)
+  const signed = signature === "valid" ? "seal" : exportSignature === "valid" ? "export" : undefined
+  const unsigned = erasuresFault(erasures, signed === undefined ? "unsigned" : "valid", signed ?? "export")
+  if (unsigned !== undefined && isChange(unsigned)) return unsigned
+  const frameProof = salts && { entries, salts: salts.frames }
+  const frames = checkFrames(sha256, runId, parts.frames, seal?.frames ?? undefined, frameProof)
   if (!frames.ok) return frames
-  const compared = vouchedRecords(records.compare(parts.records), frames, sealed)
+  const compared = vouchedRecords(records.compare(parts.records), frames, seal)
   if ("ok" in compared) return compared
   // A missing key is named last: a change that is found without it counts more.
   if (isUnproven(signature)) return signature
   if (isUnproven(exportSignature)) return exportSignature
+  if (unsigned !== undefined) return unsigned
   if (marks?.ok === false) return marks
   return {
-    ...{ ok: true, runId, events: walked.events, seal: sealed ?? null, signature, exportSignature },
+    ...{ ok: true, runId, events: walked.events, seal: seal ?? null, signature, exportSignature },
+    erased: entries.length,
     marks: marks === undefined ? null : { entries: marks.entries, signature: marks.signature },
     ...compared
   }
+}
+
+/** What proves the history of an export, decoded. */
+const proofOf = (parts: Parts) => {
+  const seal = decodeSeal(textOf(parts.seal))
+  const heads = decodeHeads(textOf(parts.heads))
+  const run = decodeRun(textOf(parts.records.run))
+  const digest = decodeDigest(textOf(parts.digest))
+  const salts = parts.salts && decodeSalts(textOf(parts.salts))
+  if (Result.isFailure(run)) return mismatch("its run has no id")
+  if (Result.isFailure(heads)) return mismatch("its list of heads cannot be read")
+  if (Result.isFailure(seal)) return mismatch("its seal cannot be read")
+  if (Result.isFailure(digest)) return mismatch("its digest cannot be read")
+  if (salts !== undefined && Result.isFailure(salts)) return mismatch("its salts cannot be read")
+  return {
+    runId: run.success.id,
+    seal: seal.success ?? undefined,
+    heads: heads.success,
+    digest: digest.success,
+    salts: salts?.success
+  }
+}
+
+/** What an export has that its version of the chain does not have, or lacks. */
+const chainFault = (chain: ChainVersion, { erasures, salts }: Parts): string | undefined => {
+  if (chain === 2) return salts === undefined ? "its chain is of version 2, and its salts are missing" : undefined
+  return salts === undefined && erasures === undefined ? undefined : UNERASABLE
 }
 
 const isUnproven = (found: SignatureState | Mismatch | null): found is Mismatch =>
@@ -162,9 +214,21 @@ const vouchedRecords = (
       ...lackingRecords(lacking),
       ...(unhashed > 0 ? [`the content of ${unhashed} artifacts: their events have no digest of it`] : []),
       ...(frames.unproven === undefined ? [] : [frames.unproven]),
+      ...unsignedFrames(frames.erased),
       ...UNPROVEN_RECORDS
     ]
   }
+}
+
+/** Frames that are named one by one. */
+const NAMED_FRAMES = 20
+
+/** Frames whose bytes are not there any more, so that no signature over them can be checked. */
+const unsignedFrames = (erased: ReadonlyArray<number>): ReadonlyArray<string> => {
+  if (erased.length === 0) return []
+  const more = erased.length > NAMED_FRAMES ? ` and ${erased.length - NAMED_FRAMES} more` : ""
+  const named = `${erased.slice(0, NAMED_FRAMES).join(", ")}${more}`
+  return [`raw frames ${named}: values were erased, so the runtime's signatures over them cannot be computed again`]
 }
 
 const digestOf = (
@@ -205,8 +269,11 @@ const partsOfBundle = (bytes: Uint8Array): Parts | Mismatch => {
   const covered = (members.get("digest")?.start ?? 0) - DIGEST_MEMBER.length
   const records = recordsOf(run, span)
   const frames = elementsOf(span("rawEvents") ?? NO_LIST)
-  const marks = span("marks")
-  return { format: "json", records, events: elementsOf(events), frames, marks, seal, heads, digest, covered }
+  const [marks, salts, erasures] = ["marks", "salts", "erasures"].map(span)
+  return {
+    ...{ format: "json", records, events: elementsOf(events), frames, marks, seal, heads, salts, erasures, digest },
+    covered
+  }
 }
 
 const recordsOf = (run: Uint8Array, span: (name: string) => Uint8Array | undefined): Records => ({
@@ -235,7 +302,11 @@ const partsOfLines = (bytes: Uint8Array): Parts | Mismatch => {
   const proof = memberSpans(bytes.subarray(sealAt, digestAt - 1))
   const run = header?.get("run")
   const marks = header?.get("marks")
-  const [seal, heads] = [proof?.get("seal"), proof?.get("heads")]
+  const proofSpan = (name: string): Uint8Array | undefined => {
+    const found = proof?.get(name)
+    return found && bytes.subarray(sealAt + found.start, sealAt + found.end)
+  }
+  const [seal, heads, salts, erasures] = ["seal", "heads", "salts", "erasures"].map(proofSpan)
   if (run === undefined) return mismatch("its header cannot be read")
   if (seal === undefined || heads === undefined) return mismatch("its seal cannot be read")
   return {
@@ -247,8 +318,7 @@ const partsOfLines = (bytes: Uint8Array): Parts | Mismatch => {
     events: eventsOfLines(bytes.subarray(bodyAt, sealAt)),
     frames: framesOfLines(bytes.subarray(bodyAt, sealAt)),
     marks: marks && bytes.subarray(marks.start, marks.end),
-    seal: bytes.subarray(sealAt + seal.start, sealAt + seal.end),
-    heads: bytes.subarray(sealAt + heads.start, sealAt + heads.end),
+    ...{ seal, heads, salts, erasures },
     digest: bytes.subarray(digestAt, bytes.length - 1),
     covered: digestAt
   }
@@ -291,4 +361,5 @@ const startsWith = (bytes: Uint8Array, at: number, ascii: string): boolean => {
 const decodeRun = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Struct({ id: Schema.String })))
 const decodeSeal = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.NullOr(Seal)))
 const decodeHeads = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Array(Schema.String)))
+const decodeSalts = Schema.decodeUnknownResult(Schema.fromJsonString(ExportSalts), { onExcessProperty: "error" })
 const decodeDigest = Schema.decodeUnknownResult(Schema.fromJsonString(ExportDigest))

@@ -4,9 +4,10 @@ import type * as Schema from "effect/Schema"
 import { isJsonObject } from "../values/JsonReader.ts"
 import type { Sha256 } from "../values/Sha256.ts"
 import { chainNext, eventBytes, framesStart, frameText } from "./Chain.ts"
-import { digestedFrame, digestedFramesStart, digestedNext, type MemberSalts } from "./DigestedText.ts"
+import { digestedFrame, digestedFramesStart, digestedNext } from "./DigestedText.ts"
 import type { ErasureEntry } from "./ErasureChain.ts"
 import { memberSpans } from "./JsonSpans.ts"
+import type { MemberSalts } from "./MemberSalts.ts"
 import type { SealedFrames } from "./Seal.ts"
 import type { Links, Mismatch } from "./Verification.ts"
 
@@ -18,26 +19,14 @@ export const rawEventId = (sha256: Sha256, runId: string, seq: number): string =
   )
 }
 
-/** What of the raw frames in an export no seal proves; undefined when all of them are proven. */
+/** The raw frames of an export, checked. */
 export interface FramesChecked {
   readonly ok: true
+  /** What of them no seal proves; undefined when all of them are proven. */
   readonly unproven: string | undefined
+  /** The frames with erased values, in their order. */
+  readonly erased: ReadonlyArray<number>
 }
-
-/**
- * Walks along the chain of the raw frames in an export (docs/reference/seal.md#proof). Frames that are not in the
- * export, and those that the seal does not cover, are named.
- */
-export const checkFrames = (
-  sha256: Sha256,
-  runId: string,
-  frames: Iterable<Uint8Array>,
-  sealed: SealedFrames | undefined
-): FramesChecked | Mismatch =>
-  walkFrames(sha256, runId, frames, sealed, {
-    start: framesStart(sha256, runId),
-    next: (head, frame) => chainNext(sha256, head, frame)
-  })
 
 /** What proves the raw frames of a run whose texts can be erased. */
 export interface FrameProof {
@@ -48,21 +37,27 @@ export interface FrameProof {
 }
 
 /**
- * Walks along version 2 of the chain of the raw frames. A frame without its bytes has an entry, and no runtime's
- * signature over them can be computed again: the entries say which.
+ * Walks along the chain of the raw frames in an export (docs/reference/seal.md#proof); with a proof along version 2 of
+ * it. Frames that are not in the export, and those that the seal does not cover, are named. The bytes of an envelope
+ * are one member: where they were erased, no runtime's signature over them can be computed again.
  */
-export const checkDigestedFrames = (
+export const checkFrames = (
   sha256: Sha256,
   runId: string,
   frames: Iterable<Uint8Array>,
   sealed: SealedFrames | undefined,
-  { entries, salts }: FrameProof
+  proof?: FrameProof
 ): FramesChecked | Mismatch => {
+  if (proof === undefined) {
+    const next: Links["next"] = (head, frame) => chainNext(sha256, head, frame)
+    return walkFrames(sha256, runId, frames, sealed, { start: framesStart(sha256, runId), next })
+  }
+  const { entries, salts } = proof
   const erased = new Map<number, Map<string, string>>()
   for (const { digest, index, pointer, target } of entries) {
     if (target === "frame") erased.set(index, (erased.get(index) ?? new Map()).set(pointer, digest))
   }
-  return walkFrames(sha256, runId, frames, sealed, {
+  const found = walkFrames(sha256, runId, frames, sealed, {
     start: digestedFramesStart(sha256, runId),
     next: (head, frame, seq) => {
       const own = salts[seq - 1]
@@ -73,6 +68,13 @@ export const checkDigestedFrames = (
       })
     }
   })
+  if (!found.ok) return found
+  if (salts.length > found.count) return { ok: false, why: "there are more salts of raw frames than raw frames" }
+  const beyond = [...erased.keys()].find((seq) => seq > found.count)
+  if (beyond !== undefined && sealed !== undefined && found.count >= sealed.last) {
+    return { ok: false, why: `raw frame ${beyond} is missing; an entry erases a member of it` }
+  }
+  return { ...found, erased: [...erased.keys()].filter((seq) => seq <= found.count).sort((one, other) => one - other) }
 }
 
 const walkFrames = (
@@ -81,14 +83,14 @@ const walkFrames = (
   frames: Iterable<Uint8Array>,
   sealed: SealedFrames | undefined,
   { next, start }: Pick<Links, "next" | "start">
-): FramesChecked | Mismatch => {
+): (FramesChecked & { readonly count: number }) | Mismatch => {
   let head = start
   let count = 0
   for (const bytes of frames) {
     count += 1
     const text = textOfFrame(sha256, runId, count, bytes)
     if (text === undefined) return { ok: false, why: `raw frame ${count} is not the one at its position` }
-    const linked = next(head, eventBytes(text), count)
+    const linked = next(head, eventBytes(text), count, undefined)
     if (typeof linked === "string") return { ok: false, why: `raw frame ${count} does not fit: ${linked}` }
     if (sealed === undefined || count <= sealed.after || count > sealed.last) continue
     head = linked
@@ -96,7 +98,7 @@ const walkFrames = (
       return { ok: false, why: "the raw frames are not those that were sealed" }
     }
   }
-  return { ok: true, unproven: unprovenFrames(count, sealed) }
+  return { ok: true, count, unproven: unprovenFrames(count, sealed), erased: [] }
 }
 
 const unprovenFrames = (count: number, sealed: SealedFrames | undefined): string | undefined => {

@@ -48,11 +48,24 @@ export const Seal = Schema.Struct({
     description: "The raw frames that are sealed; null when none are proven; absent in seals of earlier releases"
   }),
   keyId: Schema.NullOr(Schema.String).annotate({ description: "The key that signed; null when nothing is signed" }),
+  chain: Schema.optionalKey(Schema.Literal(2)).annotate({
+    description:
+      "Version of the chains of events and raw frames; absent in seals of version 1, in which no text can be erased"
+  }),
   signature: Schema.NullOr(Schema.String).annotate({
     description: "Ed25519 over the canonical JSON of the other members, hexadecimal; null when nothing is signed"
   })
 }).annotate({ identifier: "Seal", description: "Proof of what a run's history was when it was sealed" })
 export type Seal = typeof Seal.Type
+
+/**
+ * Version of the chains of events and raw frames of a run. A run keeps the version that it began with. The version is a
+ * part of what is signed, so a history cannot be passed off as one of another version.
+ */
+export type ChainVersion = 1 | 2
+
+/** The version of the chains that a seal covers. */
+export const chainVersionOf = ({ chain }: Pick<Seal, "chain">): ChainVersion => chain ?? 1
 
 /** The content of a seal before its signature. */
 export interface SealDraft extends Pick<Seal, "runId" | "events" | "sealedAt"> {
@@ -62,6 +75,8 @@ export interface SealDraft extends Pick<Seal, "runId" | "events" | "sealedAt"> {
   /** Events up to this position are sealed as they were found, and not as the signer wrote them. */
   readonly provenAfter: number
   readonly frames: SealedFrames | null
+  /** 1 by default. */
+  readonly chain?: ChainVersion
 }
 
 export interface Signer {
@@ -76,15 +91,8 @@ const utf8 = new TextEncoder()
 
 /** Seals a run; without a signer the seal is marked as unsigned: no key vouches for it. */
 export const makeSeal = (draft: SealDraft, signer?: Signer): Seal => {
-  const sealed = unsignedSeal(draft, signer)
-  const signature = signer === undefined ? null : Hex.encode(signer.sign(signedBytes(sealed)))
-  return { ...sealed, signature }
-}
-
-/** The seal that a signer is to sign; that of no signer says that it is unsigned. */
-export const unsignedSeal = (draft: SealDraft, signer?: Signer): Omit<Seal, "signature"> => {
-  const { events, frames, head, late, previous, provenAfter, runId, sealedAt } = draft
-  return {
+  const { chain, events, frames, head, late, previous, provenAfter, runId, sealedAt } = draft
+  const sealed = {
     runId,
     algorithm: signer === undefined ? ("sha256" as const) : ("sha256-ed25519" as const),
     events,
@@ -94,18 +102,17 @@ export const unsignedSeal = (draft: SealDraft, signer?: Signer): Omit<Seal, "sig
     late,
     provenAfter: signer === undefined ? null : provenAfter,
     frames,
-    keyId: signer?.keyId ?? null
+    keyId: signer?.keyId ?? null,
+    ...(chain === 2 && { chain })
   }
+  const signature = signer === undefined ? null : Hex.encode(signer.sign(signedBytes(sealed)))
+  return { ...sealed, signature }
 }
 
 /** The bytes that are signed: everything but the signature. What a seal of an earlier release lacks, they lack too. */
-export const signedBytes = (seal: Omit<Seal, "signature">): Uint8Array =>
-  utf8.encode(canonicalJson(signedMembers(seal)))
-
-/** Everything but the signature. */
-export const signedMembers = (seal: Omit<Seal, "signature">): JsonObject => {
-  const { algorithm, events, frames, head, keyId, late, previous, provenAfter, runId, sealedAt } = seal
-  return {
+export const signedBytes = (seal: Omit<Seal, "signature">): Uint8Array => {
+  const { algorithm, chain, events, frames, head, keyId, late, previous, provenAfter, runId, sealedAt } = seal
+  const signed: JsonObject = {
     algorithm,
     events,
     head,
@@ -115,8 +122,10 @@ export const signedMembers = (seal: Omit<Seal, "signature">): JsonObject => {
     sealedAt,
     ...(late !== undefined && { late }),
     ...(provenAfter !== undefined && { provenAfter }),
-    ...(frames !== undefined && { frames })
+    ...(frames !== undefined && { frames }),
+    ...(chain !== undefined && { chain })
   }
+  return utf8.encode(canonicalJson(signed))
 }
 
 /** The parts of the history that a valid signature does not prove: an empty list when it proves all of it. */

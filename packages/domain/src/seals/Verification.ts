@@ -1,9 +1,8 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Sha256 } from "../values/Sha256.ts"
-import { chainNext, chainStart } from "./Chain.ts"
-import { type Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
+import type { MemberSalts } from "./MemberSalts.ts"
+import type { Seal, SignatureCheck } from "./Seal.ts"
 
 /** A part of a history that does not match its seal, or that nothing proves for want of a key. */
 export interface Mismatch {
@@ -21,16 +20,6 @@ export interface Mismatch {
 /** An unsigned seal proves only that nothing was changed by accident: it needs no key. */
 export type SignatureState = "valid" | "unsigned"
 
-/** What the check of a history against its seal found. */
-export type Verification = { readonly ok: true; readonly events: number; readonly signature: SignatureState } | Mismatch
-
-/** A history as it was served. */
-export interface History {
-  /** The text of each event as UTF-8, exactly as it was served, in order. */
-  readonly events: Iterable<Uint8Array>
-  readonly heads?: Heads
-}
-
 /**
  * The chain's head after each event, hexadecimal. With them the first event that does not fit is known even when only
  * its wording was changed; without them such a change is found, and not placed.
@@ -39,66 +28,31 @@ export type Heads = ReadonlyArray<string>
 
 /** A check of a history that reads one event at a time and keeps no event. */
 export interface Walk<A> {
-  /** Takes the text of the next event as UTF-8, exactly as it was served; returns the mismatch. */
-  readonly take: (event: Uint8Array) => Mismatch | undefined
+  /**
+   * Takes the text of the next event as UTF-8, exactly as it was served, with its salts in version 2 of the chain;
+   * returns the mismatch.
+   */
+  readonly take: (event: Uint8Array, salts?: MemberSalts) => Mismatch | undefined
   /** The result after the last event. */
   readonly end: () => A | Mismatch
-}
-
-/** Checks a history against its seal (docs/reference/seal.md#chain). */
-export const walkSealed = (
-  sha256: Sha256,
-  check: SignatureCheck,
-  seal: Seal,
-  heads?: Heads
-): Walk<Verification & { readonly ok: true }> => {
-  const walk = startWalk(textLinks(sha256, seal.runId), seal.runId, seal, heads)
-  return {
-    take: walk.take,
-    end: () => {
-      const walked = walk.end()
-      if (!walked.ok) return walked
-      const signature = signatureOf(check, seal, signedBytes(seal), "seal")
-      return typeof signature === "string" ? { ok: true, events: seal.events, signature } : signature
-    }
-  }
 }
 
 /** How a chain begins, and how an event continues it; a text is why the event cannot. */
 export interface Links {
   readonly start: Uint8Array
-  readonly next: (head: Uint8Array, event: Uint8Array, index: number) => Uint8Array | string
+  readonly next: (
+    head: Uint8Array,
+    event: Uint8Array,
+    index: number,
+    salts: MemberSalts | undefined
+  ) => Uint8Array | string
   /** What is wrong with an event whose head is another. */
   readonly reworded: string
 }
 
-const textLinks = (sha256: Sha256, runId: string): Links => ({
-  start: chainStart(sha256, runId),
-  next: (head, event) => chainNext(sha256, head, event),
-  reworded: "its text is not the one that was sealed"
-})
-
-interface Walked {
+export interface Walked {
   readonly ok: true
   readonly events: number
-}
-
-/**
- * Walks along the chain of a history: with a seal up to the head that was sealed, without one up to where the history
- * ends.
- */
-export const walkChain = (
-  sha256: Sha256,
-  runId: string,
-  { events, heads }: History,
-  seal: Seal | undefined
-): Walked | Mismatch => {
-  const { end, take } = startWalk(textLinks(sha256, runId), runId, seal, heads)
-  for (const event of events) {
-    const mismatch = take(event)
-    if (mismatch !== undefined) return mismatch
-  }
-  return end()
 }
 
 /** Begins a walk along a chain, up to the head that was sealed; without a seal up to where the history ends. */
@@ -117,12 +71,12 @@ export const startWalk = (
       ? { ok: false, ...(at !== undefined && { index: at }), why }
       : { ok: false, index: reworded, why: wording }
   return {
-    take: (event) => {
+    take: (event, salts) => {
       index += 1
       const why = misplaced(event, runId, index)
       if (why !== undefined) return mismatch(why, index)
       if (seal !== undefined && index > seal.events) return mismatch(`the seal ends at event ${seal.events}`, index)
-      const linked = next(head, event, index)
+      const linked = next(head, event, index, salts)
       if (typeof linked === "string") return mismatch(linked, index)
       head = linked
       if (heads !== undefined && heads[index - 1] !== Hex.encode(head)) reworded ??= index

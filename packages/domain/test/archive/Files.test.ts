@@ -159,7 +159,7 @@ describe("a plan of merges", () => {
 })
 
 describe("the row of an event", () => {
-  const base = { seq: 7, runId: "r", index: 1, ts: 5, type: "llm.call.completed" }
+  const base = { seq: 7, runId: "r", index: 1, ts: 5, type: "llm.call.completed", salts: null }
 
   it("keeps a text that is not an event as it is", () => {
     const row = eventRow("main", { ...base, text: "{not json" })

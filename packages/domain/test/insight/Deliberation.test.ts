@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { actionLog, activePolicy, counting, decisionRecord, isAllowed, why } from "@runplane/domain"
+import { actionLog, activePolicy, counting, decisionRecord, isAllowed, type JsonObject, why } from "@runplane/domain"
 import { arbitraryDrafts } from "../support/arbitraries.ts"
 import { commits, opened, proposes, recordOf, says, votes } from "../support/deliberations.ts"
 import { derived, draft, fold, number } from "../support/events.ts"
@@ -182,6 +182,17 @@ describe("the record of the other modes", () => {
       rejections: [],
       report: { outputBytes: 3 }
     })
+  })
+
+  it("counts the output of a task by its text where an earlier release recorded no bytes", () => {
+    const members = { messageType: "TaskComplete", sender: "a", messageId: "t1" }
+    const reported = (data: JsonObject) =>
+      recordOf(opened({ mode: "task" }), draft("proposal.updated", { ...members, ...data }, "t1")).acts.map(
+        ({ outputBytes }) => outputBytes
+      )
+    assert.deepStrictEqual(reported({ decodedPayload: { output: "AAAA" } }), [3])
+    assert.deepStrictEqual(reported({ decodedPayload: { output: "" }, outputBytes: 9 }), [9])
+    assert.deepStrictEqual(reported({ decodedPayload: {} }), [0])
   })
 
   it("counts an answer to a handoff from its target alone", () => {

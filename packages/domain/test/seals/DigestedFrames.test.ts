@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  checkDigestedFrames,
+  checkFrames,
   digestedFrame,
   digestedFramesStart,
   digestedNext,
@@ -73,7 +73,7 @@ interface Given {
 }
 
 const found = (given: Given) =>
-  checkDigestedFrames(sha256, RUN_ID, (given.payloads ?? payloads).map(exported), given.sealed ?? sealed, {
+  checkFrames(sha256, RUN_ID, (given.payloads ?? payloads).map(exported), given.sealed ?? sealed, {
     salts: given.salts ?? salts,
     entries: given.entries ?? []
   })

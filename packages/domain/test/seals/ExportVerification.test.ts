@@ -125,7 +125,7 @@ for (const format of formats) {
       const kept = (events: number, head: string) =>
         makeSeal({ runId: RUN_ID, events, head: Buffer.from(head, "hex"), sealedAt: at(9), ...PROVEN }, keys[0].signer)
       const { heads } = JSON.parse(exported("json").toString())
-      const found = (seal: Seal) => verifyExport(sha256, check, exported(format), seal)
+      const found = (seal: Seal) => verifyExport(sha256, check, exported(format), { kept: seal })
       assert.isTrue(found(kept(3, heads[2])).ok)
       assert.isTrue(found(kept(5, heads[4])).ok)
       assert.deepInclude(found(kept(4, heads[2])), { why: "its first 4 events are not those of the kept seal" })

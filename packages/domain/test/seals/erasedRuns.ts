@@ -1,6 +1,5 @@
 import { generateKeyPairSync, sign, verify } from "node:crypto"
 import {
-  type DigestedSeal,
   digestedEvent,
   digestedNext,
   digestedStart,
@@ -9,12 +8,16 @@ import {
   erasuresNext,
   erasuresStart,
   eventErasure,
+  type HistoryProof,
   type MemberSalts,
-  makeDigestedSeal,
   makeErasuresHead,
+  makeSeal,
+  type Seal,
   type SignatureCheck,
   type Signer,
-  servedEvent
+  servedEvent,
+  type Verification,
+  walkSealed
 } from "@runplane/domain"
 import * as Result from "effect/Result"
 import { commits, eventsOf, opened, says, votes } from "../support/deliberations.ts"
@@ -54,14 +57,35 @@ export interface Kept {
   readonly events: ReadonlyArray<string>
   readonly salts: ReadonlyArray<MemberSalts>
   readonly heads: ReadonlyArray<string>
-  readonly seal: DigestedSeal
+  readonly seal: Seal
   readonly entries: ReadonlyArray<ErasureEntry>
 }
 
 const sealedAt = "2026-07-01T10:00:00.000Z"
 export const draftOf = (events: number, head: Uint8Array) => ({
-  ...{ runId: RUN_ID, events, head, sealedAt, late: false, provenAfter: 0, frames: null }
+  ...{ runId: RUN_ID, events, head, sealedAt, late: false, provenAfter: 0, frames: null },
+  chain: 2 as const
 })
+
+/** A history that is checked at once. */
+export const verifyErasable = (
+  seal: Seal,
+  {
+    events,
+    salts,
+    ...proof
+  }: HistoryProof & {
+    readonly events: ReadonlyArray<string>
+    readonly salts?: ReadonlyArray<MemberSalts>
+  }
+): Verification => {
+  const walk = walkSealed(sha256, check, seal, proof)
+  for (const [at, event] of events.entries()) {
+    const found = walk.take(bytesOf(event), salts?.[at])
+    if (found !== undefined) return found
+  }
+  return walk.end()
+}
 
 export const begun = (by: Signer | undefined = signer): Kept => {
   let head = digestedStart(sha256, RUN_ID)
@@ -70,7 +94,7 @@ export const begun = (by: Signer | undefined = signer): Kept => {
     head = digestedNext(sha256, head, Result.getOrThrow(digestedEvent(sha256, bytesOf(text), salts[at] ?? "")))
     return hex(head)
   })
-  return { events: texts, salts, heads, seal: makeDigestedSeal(draftOf(texts.length, head), by), entries: [] }
+  return { events: texts, salts, heads, seal: makeSeal(draftOf(texts.length, head), by), entries: [] }
 }
 
 export const replaced = <A>(list: ReadonlyArray<A>, index: number, item: A) =>

@@ -8,7 +8,7 @@ import {
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { draft } from "./events.ts"
+import { countedOutput, draft } from "./events.ts"
 import { base64, json, proto, utf8 } from "./frames.ts"
 export const pick = <A>(items: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
   Arbitrary.map(
@@ -204,7 +204,8 @@ export const arbitraryDrafts: Arbitrary.Arbitrary<ReadonlyArray<EventDraft>> = A
           state,
           status: "opened",
           payload: decoded,
-          decodedPayload: decoded
+          decodedPayload: decoded,
+          ...countedOutput(type, messageType, decoded)
         },
         subjectId
       )

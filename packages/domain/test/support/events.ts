@@ -1,5 +1,13 @@
 import type { CanonicalEvent, CanonicalEventType, EventDraft, JsonObject, KnownEvent, RunState } from "@runplane/domain"
-import { decodeEventText, draftEvent, emptyRunState, project, RunId, recordEvent } from "@runplane/domain"
+import {
+  decodeEventText,
+  draftEvent,
+  emptyRunState,
+  outputBytesOf,
+  project,
+  RunId,
+  recordEvent
+} from "@runplane/domain"
 import * as Result from "effect/Result"
 
 export const RUN_ID = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
@@ -33,6 +41,12 @@ export const draft = (type: CanonicalEventType, data: JsonObject, subjectId = "s
     data
   )
 
+/** The bytes of an output, as the normaliser records them. */
+export const countedOutput = (type: CanonicalEventType, messageType: string, { output }: JsonObject): JsonObject =>
+  type === "proposal.updated" && messageType === "TaskComplete" && output !== undefined
+    ? { outputBytes: outputBytesOf(output) }
+    : {}
+
 /** An event derived from a message. */
 export const derived = (
   type: CanonicalEventType,
@@ -40,7 +54,15 @@ export const derived = (
   sender: string,
   decodedPayload: JsonObject,
   subjectId = "m1"
-): EventDraft => draft(type, { messageType, sender, messageId: subjectId, decodedPayload }, subjectId)
+): EventDraft =>
+  draft(
+    type,
+    {
+      ...{ messageType, sender, messageId: subjectId, decodedPayload },
+      ...countedOutput(type, messageType, decodedPayload)
+    },
+    subjectId
+  )
 
 export const received = (messageType: string, sender: string, payload: JsonObject = {}, data: JsonObject = {}) =>
   draft("message.received", { messageType, sender, messageId: `m-${messageType}`, payload, ...data })

@@ -157,7 +157,7 @@ export const exported = (format: Format, made: Made = {}): Buffer => {
       .map((line) => `${line}\n`)
       .join("")
   }
-  const covered = body[format] + exportEnds[format].proof(seal, heads)
+  const covered = body[format] + exportEnds[format].proof({ seal, heads })
   return Buffer.from(covered + exportEnds[format].digest(makeExportDigest(sha256(Buffer.from(covered)), exporter)))
 }
 

@@ -140,7 +140,7 @@ const sealVerify = tool({
   call: Effect.fnUntraced(function* (input, { backend: { plane } }) {
     const seal = yield* plane.api.seals.seal({ params: { id: input.runId } })
     const { keys } = yield* plane.api.sealKeys.keys()
-    const found = yield* walkRun(plane.api, walkSealed(sha256, checkBy(keys), seal), seal.runId)
+    const found = yield* walkRun(plane.api, { seal, walk: (proof) => walkSealed(sha256, checkBy(keys), seal, proof) })
     return {
       facts: defined({
         runId: seal.runId,

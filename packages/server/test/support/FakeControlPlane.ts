@@ -292,7 +292,8 @@ const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) 
 const Seals = HttpApiBuilder.group(ControlPlaneApi, "seals", (handlers) =>
   handlers.handleAll({
     tombstones: ({ query }) => Effect.succeed({ data: [], limit: query.limit }),
-    seal: () => Effect.fail(runNotFound(RUN_ID))
+    seal: () => Effect.fail(runNotFound(RUN_ID)),
+    salts: () => Effect.fail(runNotFound(RUN_ID))
   })
 )
 const Ledger = HttpApiBuilder.group(ControlPlaneApi, "ledger", (handlers) =>

@@ -1,4 +1,15 @@
-import { CanonicalEvent, ExportDigest, Field, MarkAppendix, RunId, RunMetrics, RunState, Seal } from "@runplane/domain"
+import {
+  CanonicalEvent,
+  ErasureAppendix,
+  ExportDigest,
+  ExportSalts,
+  Field,
+  MarkAppendix,
+  RunId,
+  RunMetrics,
+  RunState,
+  Seal
+} from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { Run, Timestamp } from "../runs/Run.ts"
 import { Artifact } from "../runs/RunRecords.ts"
@@ -80,6 +91,8 @@ export const RunBundle = Schema.Struct({
     Schema.NullOr(Seal).annotate({ description: "The seal over all events; null while the run has not ended" })
   ),
   heads: optional(Field.texts("Head of the hash chain after each event of canonicalEvents, hexadecimal")),
+  salts: optional(ExportSalts),
+  erasures: optional(ErasureAppendix),
   digest: optional(ExportDigest)
 }).annotate({ identifier: "RunBundle", description: "A run with everything that belongs to it" })
 export type RunBundle = typeof RunBundle.Type

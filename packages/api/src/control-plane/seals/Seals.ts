@@ -1,4 +1,4 @@
-import { about, Field, RunId, RunStatus, Seal } from "@runplane/domain"
+import { about, ErasureAppendix, Field, MemberSalts, RunId, RunStatus, Seal } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { integer, uuid, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
@@ -17,6 +17,36 @@ export const RunSeal = Schema.Struct({
   })
 }).annotate({ identifier: "RunSeal", description: "The seal over all events of a run that has ended" })
 export type RunSeal = typeof RunSeal.Type
+
+/** Most events of a page of salts. */
+const MAX_SALTS_PAGE = 1_000
+
+/** The query of `GET /runs/:id/salts`. */
+export const saltsQuery = querySchema({
+  afterSeq: withDefault(integer({ min: 0 }).annotate(about("Only of events with a greater seq", 0)), 0),
+  limit: withDefault(
+    integer({ min: 1, max: MAX_SALTS_PAGE }).annotate(about("Most events of the page", MAX_SALTS_PAGE)),
+    MAX_SALTS_PAGE
+  )
+})
+export type SaltsQuery = typeof saltsQuery.Type
+
+/** The answer of `GET /runs/:id/salts` (docs/reference/seal.md#verify-a-run). */
+export const RunSalts = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({
+      seq: Field.integer("Of the event"),
+      index: Field.integer("Position of the event in its run", 1),
+      salts: MemberSalts.annotate({
+        description: "The seed of its salts; after an erasure the salts of the members that remain, by their pointers"
+      })
+    }).annotate({ identifier: "EventSalts", description: "The salts of an event" })
+  ).annotate({ description: "By seq; none for a run of version 1 of the chain" }),
+  erasures: Schema.NullOr(ErasureAppendix).annotate({
+    description: "The erasures of the run; null where nothing was erased"
+  })
+}).annotate({ identifier: "RunSalts", description: "What proves the events of a run, beside their seal" })
+export type RunSalts = typeof RunSalts.Type
 
 /** A public key that has sealed, as a JSON Web Key (RFC 8037) with the time of its first use. */
 export const SealPublicKey = Schema.Struct({

@@ -5,7 +5,7 @@ import * as Failure from "../../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../../openapi/Describe.ts"
 import { RunReference } from "../../validation/Params.ts"
 import { LedgerPage, ledgerQuery } from "./Ledger.ts"
-import { RunSeal, SealKeySet, TombstonePage, tombstonesQuery } from "./Seals.ts"
+import { RunSalts, RunSeal, SealKeySet, saltsQuery, TombstonePage, tombstonesQuery } from "./Seals.ts"
 
 /** Proof of what the histories of runs were (docs/reference/seal.md). */
 export class SealsGroup extends HttpApiGroup.make("seals")
@@ -34,6 +34,21 @@ export class SealsGroup extends HttpApiGroup.make("seals")
         description:
           "The head of the hash chain over all events of a run that has ended, signed where the service has a key. " +
           "`runplane verify` checks an export against it."
+      })
+    ),
+    HttpApiEndpoint.get("salts", "/runs/:id/salts", {
+      params: { id: RunReference },
+      query: saltsQuery,
+      success: RunSalts,
+      error: [Failure.RunNotFound]
+    }).annotateMerge(
+      operation({
+        id: "getRunSalts",
+        access: "viewer",
+        summary: "Read what proves the events of a run",
+        description:
+          "The salts of the digests in the hash chain, and the erasures of the run: for checks of runs that exceed an " +
+          "export, as `runplane runs verify` makes them."
       })
     )
   )

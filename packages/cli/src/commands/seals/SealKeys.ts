@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, verify as verifySignature } from "node:crypto"
 import { SealKeySet } from "@runplane/api"
 import {
+  type ChainVersion,
   doubtsOf,
   isUnchecked,
   keyChain,
@@ -104,6 +105,17 @@ export const allowFlag = Flag.Boolean("allow-unproven").pipe(
   Flag.withDescription("Accept what the key does not vouch for: late seals, unproven events and entries"),
   Flag.withDefault(false)
 )
+
+/** `--min-chain`, for all that checks histories. */
+export const minChainFlag = Flag.Literals("min-chain", ["1", "2"]).pipe(
+  Flag.withDescription("Refuse an earlier version of the chain; texts of version 1 cannot be erased"),
+  Flag.withDefault("1"),
+  Flag.map((version): ChainVersion => (version === "2" ? 2 : 1))
+)
+
+/** How many values of a history were erased; undefined for none. */
+export const erasedText = (entries: number): string | undefined =>
+  entries === 0 ? undefined : `${entries} ${entries === 1 ? "value" : "values"}, each with an entry that says why`
 
 /**
  * What a signed seal leaves open of its run, unless that is allowed (docs/reference/seal.md#proof). A key of the

@@ -18,10 +18,12 @@ import { keptSeal, sealFlag } from "./KeptSeals.ts"
 import {
   allowFlag,
   checkBy,
+  erasedText,
   eventsUnder,
   keysFlag,
   keysOf,
   keysText,
+  minChainFlag,
   refuseMismatch,
   sha256,
   type TrustedKeys,
@@ -65,12 +67,20 @@ export const verify = Command.make(
     seal: sealFlag,
     keys: keysFlag,
     receiptKeys: receiptKeysFlag,
+    minChain: minChainFlag,
     allowUnproven: allowFlag
   },
-  ({ allowUnproven, archive, file, keys: source, receiptKeys: receiptSource, seal: kept }) =>
+  ({ allowUnproven, archive, file, keys: source, minChain, receiptKeys: receiptSource, seal: kept }) =>
     Effect.gen(function* () {
       if (Option.isSome(archive)) {
-        return yield* verifyCold({ archive: archive.value, run: file, seal: kept, keys: source, allowUnproven })
+        return yield* verifyCold({
+          archive: archive.value,
+          run: file,
+          seal: kept,
+          keys: source,
+          minChain,
+          allowUnproven
+        })
       }
       const whole = yield* bytesOf(file, MOST_BYTES)
       const receiptKeys = yield* receiptKeysIn(receiptSource)
@@ -78,15 +88,15 @@ export const verify = Command.make(
       if (single !== undefined) return yield* verifyReceiptAlone(file, single, receiptKeys)
       const trusted = yield* keysOf(source)
       const check = checkBy(trusted)
-      const first = verifyExport(sha256, check, whole)
+      const first = verifyExport(sha256, check, whole, { minChain })
       // A terminal and many editors end a text with a line feed, which is not part of a JSON export.
       const isEnded = !first.ok && whole.at(-1) === LINE_FEED
       const bytes = isEnded ? whole.subarray(0, -1) : whole
-      const shorter = isEnded ? verifyExport(sha256, check, bytes) : first
+      const shorter = isEnded ? verifyExport(sha256, check, bytes, { minChain }) : first
       const alone = shorter.ok ? shorter : first
       const checked =
         alone.ok && Option.isSome(kept)
-          ? verifyExport(sha256, check, bytes, yield* keptSeal(kept.value, alone.runId))
+          ? verifyExport(sha256, check, bytes, { minChain, kept: yield* keptSeal(kept.value, alone.runId) })
           : alone
       const proven = Option.isSome(source) ? withSignatures(checked, allowUnproven, trusted) : checked
       const receipt = exportedReceipt(proven.ok ? proven.receipt : null, receiptKeys)
@@ -113,6 +123,7 @@ export const verify = Command.make(
               ? undefined
               : `${marks.entries} additions and deletions, ${marks.signature === "valid" ? "signed" : UNSIGNED}`
           ],
+          ["Erased", erasedText(found.erased)],
           ["Receipt", receipt.text],
           ...listed("As the events say", found.proven),
           ...listed("Not proven", notProven)

@@ -1,5 +1,15 @@
 import { type ArchiveFault, findColdRun, readColdEvents } from "@runplane/archive"
-import { doubtsOf, eventBytes, Seal, type SignatureCheck, type Verification, walkSealed } from "@runplane/domain"
+import {
+  type ChainVersion,
+  chainVersionOf,
+  doubtsOf,
+  eventBytes,
+  Seal,
+  storedSalts,
+  type Verification,
+  type Walk,
+  walkSealed
+} from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -8,7 +18,17 @@ import { plainText } from "../../narrative/PlainText.ts"
 import { printFacts } from "../../Output.ts"
 import { openArchive } from "../archive/ArchiveAccess.ts"
 import { keptSeal } from "./KeptSeals.ts"
-import { checkBy, eventsUnder, keysOf, keysText, refuseMismatch, sha256, UNSIGNED, unprovenBy } from "./SealKeys.ts"
+import {
+  checkBy,
+  erasedText,
+  eventsUnder,
+  keysOf,
+  keysText,
+  refuseMismatch,
+  sha256,
+  UNSIGNED,
+  unprovenBy
+} from "./SealKeys.ts"
 
 const decodeSeal = Schema.decodeUnknownEffect(Schema.fromJsonString(Seal))
 
@@ -21,6 +41,7 @@ export interface ColdCheck {
   readonly run: string
   readonly seal: Option.Option<string>
   readonly keys: Option.Option<string>
+  readonly minChain: ChainVersion
   readonly allowUnproven: boolean
 }
 
@@ -37,7 +58,9 @@ export const verifyCold = Effect.fnUntraced(function* (given: ColdCheck) {
   }
   const cold = found.run
   const seal = yield* sealOf(given, cold.run_id, cold.seal)
-  const walked = yield* Effect.mapError(walk(target, cold, check, seal), asFailure)
+  // A later seal covers the events behind a kept one, and an erasure can be of these.
+  const proof = { minChain: given.minChain, ...(cold.erasures !== null && { erasures: eventBytes(cold.erasures) }) }
+  const walked = yield* Effect.mapError(walk(target, cold, walkSealed(sha256, check, seal, proof), seal), asFailure)
   const isUnsigned = walked.ok && walked.signature === "unsigned" && Option.isSome(given.keys)
   const unsigned: Verification = { ok: false, why: "its seal is not signed" }
   const checked = isUnsigned
@@ -58,6 +81,7 @@ export const verifyCold = Effect.fnUntraced(function* (given: ColdCheck) {
       ["Sealed", `at ${sealedAt}`],
       ["Seal", checked.signature === "valid" ? `signed by ${keyId}` : UNSIGNED],
       ["Keys", keysText(trusted)],
+      ["Erased", erasedText(checked.erased)],
       ["Not proven", "the columns beside the events, and the row of the run"]
     ],
     {
@@ -78,19 +102,18 @@ const sealOf = Effect.fnUntraced(function* ({ seal: kept }: ColdCheck, runId: st
 const walk = Effect.fnUntraced(function* (
   target: Effect.Success<ReturnType<typeof openArchive>>,
   run: Parameters<typeof readColdEvents>[1],
-  check: SignatureCheck,
+  chain: Walk<Verification & { readonly ok: true }>,
   seal: Seal
 ) {
-  const chain = walkSealed(sha256, check, seal)
   let mismatch: Verification | undefined
   let taken = 0
   yield* readColdEvents(target, run, (events) =>
     Effect.sync(() => {
-      for (const { event } of events) {
+      for (const { event, salts } of events) {
         // A later seal covers the events behind a kept one.
         if (mismatch !== undefined || taken >= seal.events) return
         taken += 1
-        mismatch = chain.take(eventBytes(event))
+        mismatch = chain.take(eventBytes(event), chainVersionOf(seal) === 1 ? undefined : storedSalts(salts))
       }
     })
   )

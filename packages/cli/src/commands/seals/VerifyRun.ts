@@ -1,5 +1,5 @@
 import { walkRun } from "@runplane/api"
-import { doubtsOf, type Verification, walkSealed } from "@runplane/domain"
+import { doubtsOf, type HistoryProof, type Verification, walkSealed } from "@runplane/domain"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -10,10 +10,12 @@ import { keptSeal, sealFlag } from "./KeptSeals.ts"
 import {
   allowFlag,
   checkBy,
+  erasedText,
   eventsUnder,
   keysFlag,
   keysOf,
   keysText,
+  minChainFlag,
   refuseMismatch,
   sha256,
   UNSIGNED,
@@ -27,9 +29,10 @@ export const verifyRun = Command.make(
     run: Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session")),
     seal: sealFlag,
     keys: keysFlag,
+    minChain: minChainFlag,
     allowUnproven: allowFlag
   },
-  ({ allowUnproven, keys: source, run, seal: kept }) =>
+  ({ allowUnproven, keys: source, minChain, run, seal: kept }) =>
     Effect.gen(function* () {
       const trusted = yield* keysOf(source)
       const check = checkBy(trusted)
@@ -39,7 +42,8 @@ export const verifyRun = Command.make(
           const seal = Option.isSome(kept) ? yield* keptSeal(kept.value, last.runId) : last
           // A later seal covers the events behind a kept one.
           const most = Option.isSome(kept) ? seal.events : undefined
-          return { seal, found: yield* walkRun(api, walkSealed(sha256, check, seal), seal.runId, most) }
+          const walk = (proof: HistoryProof) => walkSealed(sha256, check, seal, { ...proof, minChain })
+          return { seal, found: yield* walkRun(api, { seal, walk, most }) }
         })
       )
       const unsigned: Verification = { ok: false, why: "its seal is not signed" }
@@ -61,6 +65,7 @@ export const verifyRun = Command.make(
           ["Sealed", `at ${sealedAt}`],
           ["Seal", checked.signature === "valid" ? `signed by ${keyId}` : UNSIGNED],
           ["Keys", keysText(trusted)],
+          ["Erased", erasedText(checked.erased)],
           ["Not proven", "the data beside the events: verify an export for that"]
         ],
         {

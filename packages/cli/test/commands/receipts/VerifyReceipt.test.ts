@@ -139,7 +139,7 @@ const exported = ({
   const artifact = `{"id":"a1","runId":"${RUN}","kind":"macp.receipt","label":"${about.label}","inline":${content},"createdAt":"${AT}"}`
   const folded = `"projection":${JSON.stringify(projectAll(RUN, placed))},"metrics":${JSON.stringify(placed.reduce(measure, emptyRunMetrics(RunId.make(RUN))))}`
   const body = `{"run":${JSON.stringify(run)},"session":null,${folded},"artifacts":[${artifact}],"canonicalEvents":[${events.join(",")}],"exportedAt":"then"`
-  const covered = body + exportEnds.json.proof(seal, heads)
+  const covered = body + exportEnds.json.proof({ seal, heads })
   return { artifact, text: covered + exportEnds.json.digest(makeExportDigest(sha256(Buffer.from(covered)))) }
 }
 

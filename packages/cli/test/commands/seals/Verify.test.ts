@@ -89,7 +89,7 @@ const bundle = (by: Signer | undefined, status = "cancelled") => {
   const metrics = JSON.stringify(placed.reduce(measure, emptyRunMetrics(RunId.make(RUN))))
   const folded = `"projection":${JSON.stringify(projectAll(RUN, placed))},"metrics":${metrics}`
   const body = `{"run":${JSON.stringify(run)},"session":null,${folded},"artifacts":[],"canonicalEvents":[${events.join(",")}],"exportedAt":"then"`
-  const covered = body + exportEnds.json.proof(seal, heads)
+  const covered = body + exportEnds.json.proof({ seal, heads })
   return covered + exportEnds.json.digest(makeExportDigest(sha256(Buffer.from(covered)), by))
 }
 

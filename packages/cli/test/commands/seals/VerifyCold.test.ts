@@ -64,7 +64,8 @@ const runRow: ColdRun = {
   ...{ created_at: 0, updated_at: 0, started_at: null, ended_at: null, archived_at: null, duration_ms: null },
   ...{ first_seq: 10, last_seq: 68, events: 30, history_gap: false, declined: false, intent: null },
   ...{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, cost_usd: 0, guessed_cost_usd: 0, signals: 0 },
-  ...{ decisions: 0, run: "{}", metrics: null, seal: JSON.stringify(seal) }
+  ...{ decisions: 0, run: "{}", metrics: null, seal: JSON.stringify(seal) },
+  erasures: null
 }
 
 /** An archive of the run and of another one, whose events alternate, in files of 20 positions. */
@@ -88,7 +89,7 @@ const archive = Effect.fnUntraced(function* (
   }
   const events = [...change(texts), ...textsOf(OTHER, 11)].map((text) => {
     const { index, runId, seq } = JSON.parse(text)
-    return eventRow("main", { seq, runId, index, ts: Date.parse(AT), type: "run.started", text })
+    return eventRow("main", { seq, runId, index, ts: Date.parse(AT), type: "run.started", text, salts: null })
   })
   for (const from of [1, 21, 41, 61, 81]) {
     const rows = events.filter(({ seq }) => seq >= from && seq < from + 20).toSorted((a, b) => a.seq - b.seq)

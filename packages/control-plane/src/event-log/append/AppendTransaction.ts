@@ -159,7 +159,9 @@ export const makeAppendTransaction = Effect.gen(function* () {
     if (fresh.size > 0) yield* rows.forgetMessages(fresh)
     const count = decisions.reduce((sum, decision) => sum + decision.drafts.length, 0)
     const further = count > seqs.length ? yield* rows.allocate(count - seqs.length) : []
-    const positions = { seqs: [...seqs, ...further], ids: yield* ids.uuids(count), next: 0 }
+    const rowCount = decisions.reduce((sum, { drafts, frames }) => sum + drafts.length + frames.length, 0)
+    const seeds = yield* ids.seeds(rowCount)
+    const positions = { seqs: [...seqs, ...further], ids: yield* ids.uuids(count), next: 0, seeds, nextSeed: 0 }
 
     const committed: Array<Changed> = []
     const appends: Array<WrittenAppend> = []

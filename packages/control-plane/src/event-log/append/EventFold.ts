@@ -16,7 +16,8 @@ import type { CommittedEvent } from "../CommittedEvent.ts"
 import { type Checkpoint, NO_CHECKPOINT } from "../projection/Checkpoint.ts"
 import { participantsOf, type RememberedRun } from "../projection/ProjectionCache.ts"
 import { emptyProjected, type Projected, projectAndMeasure } from "../projection/ReplayLog.ts"
-import { extendChain } from "../seal/HashChain.ts"
+import { eventTexts, payloadTexts, seedText } from "../seal/DigestedTexts.ts"
+import { extendChain, extendDigested } from "../seal/HashChain.ts"
 import { type Vouched, vouchedHead } from "../seal/HeadProof.ts"
 import {
   type AppendRefusal,
@@ -27,6 +28,7 @@ import {
 } from "./AppendRequest.ts"
 import type { EventRows } from "./InsertEvents.ts"
 import type { LockedHead, MessageRow, StoredAs } from "./LockHeads.ts"
+import { type Positions, takeSeed } from "./Positions.ts"
 import type { PreparedFrame } from "./PreparedFrame.ts"
 import type { QueuedAppend } from "./QueuedAppend.ts"
 
@@ -331,7 +333,7 @@ export const isWorthSending = ({ characters, events }: EventRows): boolean =>
 /** Numbers the drafts of a decision, folds them into the run, and adds their rows to the batch. Changes the run. */
 export const fold = (
   decision: Decision,
-  positions: { readonly seqs: ReadonlyArray<number>; readonly ids: ReadonlyArray<string>; next: number },
+  positions: Positions,
   batch: EventRows
 ): { readonly events: ReadonlyArray<KnownEvent>; readonly committed: ReadonlyArray<CommittedEvent> } => {
   const { append, drafts, frames, run } = decision
@@ -348,10 +350,19 @@ export const fold = (
     run.lastSeq = seq
     run.lastIndex = event.index
     projected = projectAndMeasure(projected, event)
-    const json = JSON.stringify(event.recorded)
-    run.chain = extendChain(run.chain, json)
+    const seed = takeSeed(positions, run.head.version)
+    const { digested, text: json } = eventTexts(seed, event.recorded)
+    run.chain = digested === undefined ? extendChain(run.chain, json) : extendDigested(run.chain, digested)
     run.stateBytes += Math.min(json.length, MOST_GROWTH_BYTES)
-    batch.events.push({ seq, run_id: runId, index: event.index, ts: event.ts, type: event.type, event: json })
+    batch.events.push({
+      seq,
+      run_id: runId,
+      index: event.index,
+      ts: event.ts,
+      type: event.type,
+      event: json,
+      seed: seedText(seed)
+    })
     batch.characters += json.length
     events.push(event)
     committed.push({ seq, index: event.index, type: event.type, json })
@@ -360,9 +371,13 @@ export const fold = (
   for (const frame of frames) {
     run.lastRawSeq += 1
     const { kind, payload, sourceName } = frame.raw
-    const [seq, ts, json] = [run.lastRawSeq, frame.receivedAt, JSON.stringify(payload)]
-    run.framesHead = extendChain(run.framesHead, frameText({ seq, ts, kind, sourceName }, json))
-    batch.raw.push({ run_id: runId, seq, ts, kind, source_name: sourceName, payload: json })
+    const [seq, ts] = [run.lastRawSeq, frame.receivedAt]
+    const seed = takeSeed(positions, run.head.version)
+    const { digested, text: json } = payloadTexts(seed, kind, payload)
+    const covered = frameText({ seq, ts, kind, sourceName }, digested ?? json)
+    run.framesHead =
+      digested === undefined ? extendChain(run.framesHead, covered) : extendDigested(run.framesHead, covered)
+    batch.raw.push({ run_id: runId, seq, ts, kind, source_name: sourceName, payload: json, seed: seedText(seed) })
     batch.characters += json.length
   }
   if (decision.change === "applied") run.dirty = true

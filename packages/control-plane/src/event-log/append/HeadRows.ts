@@ -14,6 +14,7 @@ export const hasGrown = ({ head, lastIndex, lastRawSeq }: RunInProgress): boolea
 const endOf = ({ chain, framesHead, lastIndex, lastRawSeq, vouched: { head } }: RunInProgress): ChainedEnd => ({
   runId: head.runId,
   lastIndex,
+  version: head.version,
   chain,
   frames: { after: head.frames.after, last: lastRawSeq, head: framesHead },
   provenAfter: head.provenAfter,
@@ -26,10 +27,13 @@ const endOf = ({ chain, framesHead, lastIndex, lastRawSeq, vouched: { head } }: 
  */
 const sealOf = (run: RunInProgress, sealedAt: string, key: SealKey | undefined): Seal | undefined => {
   const { head, lastIndex: events } = run
-  const { chain, frames, provenAfter, runId, sealed } = endOf(run)
+  const { chain, frames, provenAfter, runId, sealed, version } = endOf(run)
   if (!isTerminal(run.status) || events === sealed?.events) return undefined
   const late = events === head.lastIndex
-  const draft = { runId, events, head: chain, sealedAt, late, provenAfter, frames: sealedFrames(frames) }
+  const draft = {
+    ...{ runId, events, head: chain, sealedAt, late, provenAfter, frames: sealedFrames(frames) },
+    chain: version
+  }
   return makeSeal({ ...draft, ...(sealed !== null && { previous: sealed }) }, key)
 }
 

@@ -17,6 +17,8 @@ interface EventRow {
   readonly ts: string
   readonly type: string
   readonly event: string
+  /** Of the salts of its texts; null in version 1 of the chain. */
+  readonly seed: string | null
 }
 
 /** A raw frame to be stored; its columns. */
@@ -27,6 +29,8 @@ interface RawRow {
   readonly kind: string
   readonly source_name: string
   readonly payload: string
+  /** As that of an event. */
+  readonly seed: string | null
 }
 
 /** Events and frames to be written. */
@@ -109,6 +113,26 @@ const UUID_LENGTH = 36
 
 const joined = Statement.join("", false)
 
+const EVENT_COLUMNS = {
+  seq: "bigint",
+  run_id: "uuid",
+  index: "int",
+  ts: "timestamptz",
+  type: "text",
+  event: "json",
+  seed: "bytea"
+} as const
+
+const RAW_COLUMNS = {
+  run_id: "uuid",
+  seq: "int",
+  ts: "timestamptz",
+  kind: "text",
+  source_name: "text",
+  payload: "json",
+  seed: "bytea"
+} as const
+
 const STATUS_COLUMNS = {
   run_id: "uuid",
   status: "text",
@@ -161,24 +185,10 @@ const make = Effect.gen(function* () {
     )
 
   const insertEvents = ({ events }: EventRows) => sql`
-    INSERT INTO canonical_events (seq, run_id, index, ts, type, event) ${unnestRows(sql, events, {
-      seq: "bigint",
-      run_id: "uuid",
-      index: "int",
-      ts: "timestamptz",
-      type: "text",
-      event: "json"
-    })}`
+    INSERT INTO canonical_events (seq, run_id, index, ts, type, event, seed) ${unnestRows(sql, events, EVENT_COLUMNS)}`
 
   const insertRaw = ({ raw }: EventRows) => sql`
-    INSERT INTO raw_events (run_id, seq, ts, kind, source_name, payload) ${unnestRows(sql, raw, {
-      run_id: "uuid",
-      seq: "int",
-      ts: "timestamptz",
-      kind: "text",
-      source_name: "text",
-      payload: "json"
-    })}`
+    INSERT INTO raw_events (run_id, seq, ts, kind, source_name, payload, seed) ${unnestRows(sql, raw, RAW_COLUMNS)}`
 
   /** Writes a part of the events and frames of a transaction, before `write` ends it. */
   const writeEvents = (rows: EventRows) => sql`WITH new_events AS (${insertEvents(rows)}) ${insertRaw(rows)}`

@@ -125,7 +125,7 @@ export const makeOpening = (sql: PgClient.PgClient) => {
             SELECT r.id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
                    r.created_at, r.started_at, r.ended_at, r.status_revision, h.last_seq, h.last_index, h.last_raw_seq,
                    h.last_ts, h.stream_cursor, h.projection_revision, h.chain_head, h.sealed_index, h.sealed_head,
-                   h.proven_after, h.frames_after, h.frames_head, h.head_mac
+                   h.proven_after, h.frames_after, h.frames_head, h.head_mac, h.chain_version
             FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = requested.id AND ${isInside(sql)}
             FOR NO KEY UPDATE OF r, h SKIP LOCKED
           ) AS locked
@@ -136,7 +136,7 @@ export const makeOpening = (sql: PgClient.PgClient) => {
                extract(epoch FROM clock_timestamp())::float8 * 1000 AS database_time,
                encode(chain_head, 'hex') AS chain_head, sealed_index, encode(sealed_head, 'hex') AS sealed_head,
                proven_after, frames_after, encode(frames_head, 'hex') AS frames_head,
-               encode(head_mac, 'hex') AS head_mac,
+               encode(head_mac, 'hex') AS head_mac, chain_version,
                ${count > 0 ? seqs : sql`NULL::bigint[]`} AS seqs, ${hasMessages ? fresh : sql`'{}'::text[]`} AS fresh,
                set_config('enable_seqscan', 'off', true) AS seqscan
         FROM head`,

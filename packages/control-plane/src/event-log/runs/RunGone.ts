@@ -12,6 +12,13 @@ export class RunGone extends Data.TaggedError("RunGone")<{ readonly runId: strin
   }
 }
 
+/** A text of a run was erased while an answer about it was read in parts: as with `RunGone`, the transfer is cut. */
+export class RunErased extends Data.TaggedError("RunErased")<{ readonly runId: string }> {
+  override get message(): string {
+    return `texts of run ${this.runId} were erased while it was read`
+  }
+}
+
 /**
  * The end of a reading in parts: fails unless the run is found after the last part. A deletion removes all rows of a
  * run in one transaction, so the parts are complete when the run still exists.

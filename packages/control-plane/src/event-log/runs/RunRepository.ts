@@ -134,7 +134,7 @@ export class RunRepository extends Context.Service<
               ON CONFLICT DO NOTHING
               RETURNING id
             )
-            INSERT INTO run_heads (run_id) SELECT id FROM run RETURNING run_id::text AS run_id`,
+            INSERT INTO run_heads (run_id, chain_version) SELECT id, 2 FROM run RETURNING run_id::text AS run_id`,
           (rows) => new Set(rows.map(({ run_id }) => run_id))
         )
 

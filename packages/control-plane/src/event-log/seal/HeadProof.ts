@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto"
-import type { Seal, SealedFrames } from "@runplane/domain"
+import type { ChainVersion, Seal, SealedFrames } from "@runplane/domain"
 import * as Hex from "effect/encoding/Hex"
 import type { SealKey } from "../../platform/ledger/SealKeys.ts"
 import { emptyChain, emptyFrames } from "./HashChain.ts"
@@ -8,6 +8,7 @@ import { emptyChain, emptyFrames } from "./HashChain.ts"
 export interface ChainedEnd {
   readonly runId: string
   readonly lastIndex: number
+  readonly version: ChainVersion
   /** Head of the hash chain after the last event. */
   readonly chain: Uint8Array
   readonly frames: FrameChain
@@ -38,23 +39,32 @@ export interface ProofRow {
   readonly frames_after: number
   readonly frames_head: string | null
   readonly head_mac: string | null
+  readonly chain_version: number
 }
 
 /** Chains without an entry are not stored: they begin with the run's id. */
-export const chainedEnd = (runId: string, row: ProofRow): StoredEnd => ({
-  runId,
-  lastIndex: row.last_index,
-  chain: row.chain_head === null ? emptyChain(runId) : Buffer.from(row.chain_head, "hex"),
-  frames:
-    row.frames_head === null
-      ? framesBehind(runId, row.last_raw_seq)
-      : { after: row.frames_after, last: row.last_raw_seq, head: Buffer.from(row.frames_head, "hex") },
-  provenAfter: row.proven_after,
-  sealed: row.sealed_head === null ? null : { events: row.sealed_index, head: row.sealed_head },
-  mac: row.head_mac
-})
+export const chainedEnd = (runId: string, row: ProofRow): StoredEnd => {
+  const version = row.chain_version === 2 ? 2 : 1
+  return {
+    runId,
+    lastIndex: row.last_index,
+    version,
+    chain: row.chain_head === null ? emptyChain(version, runId) : Buffer.from(row.chain_head, "hex"),
+    frames:
+      row.frames_head === null
+        ? framesBehind(version, runId, row.last_raw_seq)
+        : { after: row.frames_after, last: row.last_raw_seq, head: Buffer.from(row.frames_head, "hex") },
+    provenAfter: row.proven_after,
+    sealed: row.sealed_head === null ? null : { events: row.sealed_index, head: row.sealed_head },
+    mac: row.head_mac
+  }
+}
 
-const framesBehind = (runId: string, last: number): FrameChain => ({ after: last, last, head: emptyFrames(runId) })
+const framesBehind = (version: ChainVersion, runId: string, last: number): FrameChain => ({
+  after: last,
+  last,
+  head: emptyFrames(version, runId)
+})
 
 /** The frames as a seal names them. */
 export const sealedFrames = ({ after, head, last }: FrameChain): SealedFrames => ({
@@ -65,7 +75,7 @@ export const sealedFrames = ({ after, head, last }: FrameChain): SealedFrames =>
 
 /** The MAC of a head, hexadecimal (docs/reference/seal.md#proof); empty without a key. */
 export const headMac = (key: SealKey | undefined, end: ChainedEnd): string => {
-  const { chain, frames, lastIndex, provenAfter, runId, sealed } = end
+  const { chain, frames, lastIndex, provenAfter, runId, sealed, version } = end
   if (key === undefined) return ""
   const parts = [
     runId,
@@ -78,7 +88,8 @@ export const headMac = (key: SealKey | undefined, end: ChainedEnd): string => {
     sealed?.events ?? "",
     sealed?.head ?? ""
   ]
-  return key.mac(`runplane-head-v1\n${parts.join("\n")}`)
+  // The first line has the version of the chains: a head of one cannot be passed off as one of the other.
+  return key.mac(`runplane-head-v${version}\n${parts.join("\n")}`)
 }
 
 /** Whether a process with this key wrote the head. */
@@ -104,7 +115,7 @@ export const vouchedHead = <A extends StoredEnd>(key: SealKey | undefined, head:
 export const unproven = <A extends ChainedEnd>(end: A): A => ({
   ...end,
   provenAfter: Math.max(end.lastIndex, 1),
-  frames: framesBehind(end.runId, end.frames.last)
+  frames: framesBehind(end.version, end.runId, end.frames.last)
 })
 
 /** What the log says of a head whose MAC is not of this process's key. */

@@ -21,14 +21,11 @@ import { type SealKey, SealKeys } from "../../platform/ledger/SealKeys.ts"
 import { readStoredSeal } from "../../platform/ledger/StoredSeal.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
-import { EventRepository } from "../EventRepository.ts"
-import { emptyChain, extendChain } from "./HashChain.ts"
 import { chainedEnd, headMac, isVouched, type ProofRow, sealedFrames, unproven } from "./HeadProof.ts"
+import { type Chain, makeStoredChain } from "./StoredChain.ts"
 
 /** Late seals that are made at a time. */
 const LATE_SEALS = 2
-/** Events read at a time for that. */
-const EVENTS_PER_READ = 500
 
 /**
  * The seals of runs (docs/reference/seal.md). The append that ends a run seals it. A run whose seal was
@@ -53,7 +50,7 @@ export class RunSeals extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const clock = yield* DatabaseClock
-      const events = yield* EventRepository
+      const computed = yield* makeStoredChain
       const { current } = yield* SealKeys
       const { sealDoubted } = yield* Metrics
       const lateSeals = yield* Semaphore.make(LATE_SEALS)
@@ -63,7 +60,7 @@ export class RunSeals extends Context.Service<
           SELECT r.status, h.last_index, h.last_raw_seq, encode(h.chain_head, 'hex') AS chain_head,
                  h.sealed_index, encode(h.sealed_head, 'hex') AS sealed_head,
                  h.proven_after, h.frames_after, encode(h.frames_head, 'hex') AS frames_head,
-                 encode(h.head_mac, 'hex') AS head_mac
+                 encode(h.head_mac, 'hex') AS head_mac, h.chain_version
           FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid
           ${lock ? sql`FOR NO KEY UPDATE OF r, h` : sql``}`
         return row && toHead(runId, row, current)
@@ -87,21 +84,6 @@ export class RunSeals extends Context.Service<
         return head.isVouched && seal.head === head.sealed.head ? seal : undefined
       })
 
-      /** The chain over the stored events of a run, up to the first that is missing. */
-      const computed = Effect.fnUntraced(function* (runId: RunId) {
-        let [afterSeq, index, chain] = [0, 0, emptyChain(runId)]
-        while (true) {
-          const slice = yield* events.slice(runId, { afterSeq }, EVENTS_PER_READ)
-          for (const event of slice.events) {
-            if (event.index !== index + 1) return { index, chain }
-            chain = extendChain(chain, event.json)
-            index = event.index
-            afterSeq = event.seq
-          }
-          if (slice.isLast) return { index, chain }
-        }
-      })
-
       /**
        * Makes and stores the late seal over the chain that was read; undefined when the log has changed since. A seal
        * that is stored for the same events stays, although it does not count.
@@ -121,7 +103,8 @@ export class RunSeals extends Context.Service<
           sealedAt,
           late: true,
           provenAfter: end.provenAfter,
-          frames: now.isVouched ? sealedFrames(now.frames) : null
+          frames: now.isVouched ? sealedFrames(now.frames) : null,
+          chain: now.version
         }
         const previous = now.sealed !== null && now.sealed.events < index ? now.sealed : undefined
         const late = makeSeal({ ...draft, ...(previous !== undefined && { previous }) }, current)
@@ -151,7 +134,9 @@ export class RunSeals extends Context.Service<
           if (!isTerminal(head.status)) return "open" as const
           const found = yield* currentSeal(runId, head)
           if (found !== undefined) return found
-          const chain = head.isTrusted ? { index: head.lastIndex, chain: head.chain } : yield* computed(runId)
+          const chain = head.isTrusted
+            ? { index: head.lastIndex, chain: head.chain }
+            : yield* computed(runId, head.version)
           const seal = yield* store(runId, chain)
           if (seal !== undefined) {
             if (seal.keyId !== null && seal.late === true) yield* doubted(seal)
@@ -159,7 +144,9 @@ export class RunSeals extends Context.Service<
           }
           // A concurrent deletion removes events too, but also the run.
           if (chain.index < head.lastIndex && (yield* read(runId, false)) !== undefined) {
-            yield* Effect.logError(`run ${runId} has ${head.lastIndex} events, its log lacks event ${chain.index + 1}`)
+            yield* Effect.logError(
+              `run ${runId} has ${head.lastIndex} events, its log lacks event ${chain.index + 1} or has another one`
+            )
             return "damaged" as const
           }
         }
@@ -189,12 +176,6 @@ export class RunSeals extends Context.Service<
       return RunSeals.of({ sealed, before, signer: current })
     })
   )
-}
-
-/** The head of a hash chain, and the index of its last event. */
-interface Chain {
-  readonly index: number
-  readonly chain: Uint8Array
 }
 
 interface HeadRow extends ProofRow {

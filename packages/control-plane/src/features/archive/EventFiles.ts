@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import type { SqlError } from "effect/sql/SqlError"
 import { waitedSince } from "../../event-log/consume/LogLag.ts"
 import { hasStatus } from "../../event-log/runs/RunColumns.ts"
+import { type SaltsRow, saltsColumn } from "../../event-log/StoredSalts.ts"
 import { ArchiveLock } from "./ArchiveLock.ts"
 import { ArchiveOptions } from "./ArchiveOptions.ts"
 import { ArchiveState } from "./ArchiveState.ts"
@@ -49,9 +50,10 @@ export const makeEventFiles = Effect.gen(function* () {
 
   /** A page of events, bounded in bytes: values are unpacked only up to the bound. */
   const page = (after: number, to: number, rows: number) => sql<EventRow>`
-    SELECT seq, run_id, index, ts, type, event, bytes FROM (
+    SELECT seq, run_id, index, ts, type, event, salts, bytes FROM (
       SELECT *, octet_length(event) AS bytes, sum(octet_length(event)) OVER (ORDER BY seq) AS total FROM (
-        SELECT seq, run_id::text AS run_id, index, ts, type, event::text AS event FROM (
+        SELECT seq, run_id::text AS run_id, index, ts, type, event::text AS event, ${saltsColumn(sql, "stored")}
+        FROM (
           SELECT *, sum(pg_column_size(next.event)) OVER (ORDER BY seq) - pg_column_size(next.event) AS stored_before
           FROM (SELECT * FROM canonical_events WHERE seq > ${BigInt(after)} AND seq <= ${BigInt(to)}
                 ORDER BY seq LIMIT ${rows}) AS next
@@ -75,9 +77,9 @@ export const makeEventFiles = Effect.gen(function* () {
       const left = taker.left() - rows.length
       if (left > 0) next = yield* pageAfter(Number(last.seq), left)
       const events: Array<SizedEvent> = []
-      for (const { bytes, event: text, index, run_id: runId, seq, ts, type } of rows) {
+      for (const { bytes, event: text, index, run_id: runId, salts, seq, ts, type } of rows) {
         if (!taker.take(Number(seq), bytes)) break
-        events.push({ seq: Number(seq), runId, index, ts: ts.getTime(), type, text, bytes })
+        events.push({ seq: Number(seq), runId, index, ts: ts.getTime(), type, text, salts, bytes })
         runs.add(runId)
         days.add(dayOf(ts.getTime()))
       }
@@ -141,7 +143,7 @@ export const makeEventFiles = Effect.gen(function* () {
   })
 })
 
-interface EventRow {
+interface EventRow extends SaltsRow {
   readonly seq: bigint
   readonly run_id: string
   readonly index: number

@@ -2,6 +2,7 @@ import type * as PgClient from "@effect/sql-pg/PgClient"
 import type { ColdRun } from "@runplane/domain"
 import { DURATION } from "../../event-log/runs/RunColumns.ts"
 import { LARGE_COLUMNS, publicRunText, type RunRow, runColumns } from "../../event-log/runs/RunRow.ts"
+import { appendixOf, type ErasuresRow, erasuresColumn } from "../../event-log/seal/RunErasures.ts"
 
 /** The columns of an `ColdRunRow`, of `runs` as `r`, `run_heads` as `h` and `run_metrics` as `m`. */
 export const coldRunColumns = (sql: PgClient.PgClient) => sql`
@@ -12,12 +13,13 @@ export const coldRunColumns = (sql: PgClient.PgClient) => sql`
   coalesce(m.decision_count, 0) AS decision_count, ${sql.literal(DURATION)}::float8 AS duration_ms,
   (SELECT declined FROM run_contributions c WHERE c.run_id = r.id) AS declined,
   (SELECT min(e.seq) FROM canonical_events e WHERE e.run_id = r.id) AS first_seq,
-  (SELECT s.seal::text FROM run_seals s WHERE s.run_id = r.id ORDER BY s.events DESC LIMIT 1) AS seal`
+  (SELECT s.seal::text FROM run_seals s WHERE s.run_id = r.id ORDER BY s.events DESC LIMIT 1) AS seal,
+  ${erasuresColumn(sql, "r.id")}`
 
 /** The columns that make such a row large. */
 export const LARGE_RUN_COLUMNS = [...LARGE_COLUMNS, "m.metrics"]
 
-export interface ColdRunRow extends RunRow {
+export interface ColdRunRow extends RunRow, ErasuresRow {
   readonly scenario_ref: string | null
   readonly environment: string | null
   readonly intent: string | null
@@ -34,6 +36,12 @@ export interface ColdRunRow extends RunRow {
   readonly declined: boolean
   readonly first_seq: bigint | null
   readonly seal: string | null
+}
+
+/** The appendix of an export, with the links of its chain. */
+const erasuresText = ({ erasures, id }: ColdRunRow): string | null => {
+  const appendix = appendixOf(id, erasures)
+  return appendix === undefined ? null : JSON.stringify(appendix)
 }
 
 const millis = (date: Date | null): number | null => date?.getTime() ?? null
@@ -53,5 +61,5 @@ export const toColdRun = (cell: string, version: number, row: ColdRunRow): ColdR
   ...{ prompt_tokens: row.prompt_tokens, completion_tokens: row.completion_tokens, total_tokens: row.total_tokens },
   ...{ cost_usd: row.estimated_cost_usd, guessed_cost_usd: row.guessed_cost_usd },
   ...{ signals: row.signal_count, decisions: row.decision_count },
-  ...{ run: publicRunText(row), metrics: row.metrics, seal: row.seal }
+  ...{ run: publicRunText(row), metrics: row.metrics, seal: row.seal, erasures: erasuresText(row) }
 })

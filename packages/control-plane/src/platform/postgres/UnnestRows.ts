@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import type { SqlClient } from "effect/sql/SqlClient"
 import * as Statement from "effect/sql/Statement"
 
-/** The values of a column of each type. A timestamp is ISO-8601, JSON is text. */
+/** The values of a column of each type. A timestamp is ISO-8601, JSON is text, bytes are `\x` and their hexadecimal. */
 interface Values {
   readonly uuid: string
   readonly text: string
@@ -13,6 +13,7 @@ interface Values {
   readonly bool: boolean
   readonly timestamptz: string
   readonly json: string
+  readonly bytea: string
 }
 
 type ColumnType = keyof Values
@@ -26,7 +27,8 @@ const SENT_AS: Readonly<Record<ColumnType, number>> = {
   float8: PgTypes.OID.float8,
   bool: PgTypes.OID.bool,
   timestamptz: PgTypes.OID.text,
-  json: PgTypes.OID.text
+  json: PgTypes.OID.text,
+  bytea: PgTypes.OID.text
 }
 
 interface UnnestOptions {

@@ -1,6 +1,15 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { ExportedSession } from "@runplane/api"
-import { isUuid, type RunId, rawEventId, type Seal } from "@runplane/domain"
+import {
+  type ChainVersion,
+  type ErasureAppendix,
+  isUuid,
+  type MemberSalts,
+  type RunId,
+  rawEventId,
+  type Seal,
+  storedSalts
+} from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,6 +18,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import type { StoredRun } from "../../event-log/runs/RunRow.ts"
+import { type SaltsRow, saltsColumn } from "../../event-log/StoredSalts.ts"
+import { RunErasures } from "../../event-log/seal/RunErasures.ts"
 import { readStoredSeal } from "../../platform/ledger/StoredSeal.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 import { sha256 } from "../../platform/Sha256.ts"
@@ -25,12 +36,17 @@ export interface ExportHead {
   readonly rawEvents: number
   /** The seal of all events; undefined before the end of the run. */
   readonly seal: Seal | undefined
+  /** Version of the chains of the run. */
+  readonly chain: ChainVersion
+  /** Undefined for a run of which nothing was erased. */
+  readonly erasures: ErasureAppendix | undefined
 }
 
-/** The JSON of a raw event, with its dense index in the run. */
+/** The JSON of a raw event, with its dense index in the run and its salts. */
 export interface RawEventText {
   readonly seq: number
   readonly json: string
+  readonly salts: MemberSalts | undefined
 }
 
 /** The reads of exports. */
@@ -55,6 +71,7 @@ export class ExportRepository extends Context.Service<
       const documents = yield* RunDocuments
       const runs = yield* RunRepository
       const states = yield* RunStateReader
+      const erasures = yield* RunErasures
 
       /** The archive has neither the session nor the raw events. */
       const coldHead = Effect.fnUntraced(function* (run: StoredRun) {
@@ -66,7 +83,9 @@ export class ExportRepository extends Context.Service<
           metrics: yield* documents.metrics(id),
           canonicalEvents: lastEventIndex,
           rawEvents: 0,
-          seal: undefined
+          seal: undefined,
+          chain: 1,
+          erasures: yield* erasures.appendix(id)
         }
         return head
       })
@@ -76,7 +95,7 @@ export class ExportRepository extends Context.Service<
         if (run === undefined) return undefined
         const { id, lastEventIndex } = run.record
         const [row] = yield* sql<DocumentRow>`
-          SELECT m.metrics::text AS metrics, h.last_raw_seq, h.stream_cursor,
+          SELECT m.metrics::text AS metrics, h.last_raw_seq, h.stream_cursor, h.chain_version,
                  (SELECT seal::text FROM run_seals s WHERE s.run_id = h.run_id AND s.events = h.last_index) AS seal
           FROM run_heads h LEFT JOIN run_metrics m USING (run_id) WHERE run_id = ${id}::uuid`
         const projection = lastEventIndex === 0 ? undefined : yield* states.current(id)
@@ -92,7 +111,9 @@ export class ExportRepository extends Context.Service<
           metrics: row?.metrics ?? undefined,
           canonicalEvents: lastEventIndex,
           rawEvents: row?.last_raw_seq ?? 0,
-          seal: typeof row?.seal === "string" ? readStoredSeal(row.seal) : undefined
+          seal: typeof row?.seal === "string" ? readStoredSeal(row.seal) : undefined,
+          chain: row?.chain_version === 2 ? 2 : 1,
+          erasures: yield* erasures.appendix(id)
         }
         return head
       })
@@ -124,15 +145,16 @@ export class ExportRepository extends Context.Service<
 
       const rawEvents = Effect.fn("ExportRepository.rawEvents")((runId: RunId, afterSeq: number, limit: number) =>
         Effect.map(
-          readBounded<RawRow>(sql, {
+          readBounded<RawRow & SaltsRow>(sql, {
             keys: sql`ARRAY(
               SELECT seq FROM raw_events WHERE run_id = ${runId}::uuid AND seq > ${afterSeq} ORDER BY seq LIMIT ${limit})`,
-            from: sql`raw_events`,
+            from: sql`raw_events AS frame`,
             isOf: (seq) => sql`run_id = ${runId}::uuid AND seq = ${seq}`,
-            columns: sql`seq, ts, kind, source_name, payload::text AS payload`,
+            columns: sql`seq, ts, kind, source_name, payload::text AS payload, ${saltsColumn(sql, "frame")}`,
             large: ["payload"]
           }),
-          ({ rows }) => rows.map((row) => ({ seq: row.seq, json: rawEventText(runId, row) }))
+          ({ rows }) =>
+            rows.map((row) => ({ seq: row.seq, json: rawEventText(runId, row), salts: storedSalts(row.salts) }))
         )
       )
       return ExportRepository.of({ head, missing, rawEvents })
@@ -144,6 +166,7 @@ interface DocumentRow {
   readonly metrics: string | null
   readonly last_raw_seq: number
   readonly stream_cursor: bigint
+  readonly chain_version: number
   readonly seal: string | null
 }
 

@@ -1,28 +1,41 @@
 import { createHash } from "node:crypto"
 import { JSON_LINES_CONTENT_TYPE } from "@runplane/api"
-import { exportEnds, exportedLine, makeExportDigest, type RunId, type RunStatus, type Signer } from "@runplane/domain"
+import {
+  chainVersionOf,
+  digestedNext,
+  type ErasureAppendix,
+  eventBytes,
+  exportEnds,
+  exportedLine,
+  linksOf,
+  type MemberSalts,
+  makeExportDigest,
+  type RunId,
+  type RunStatus,
+  type Signer
+} from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
-import type { StoredEvent } from "../../event-log/EventRepository.ts"
+import type { SaltedEvent } from "../../event-log/EventRepository.ts"
 import {
   ARTIFACTS_PER_READ,
   type ArtifactPosition,
   type ArtifactText
 } from "../../event-log/runs/ArtifactRepository.ts"
-import { endOfReading, RunGone } from "../../event-log/runs/RunGone.ts"
+import { endOfReading, RunErased, RunGone } from "../../event-log/runs/RunGone.ts"
 import { publicRun } from "../../event-log/runs/RunRow.ts"
-import { emptyChain, extendChain } from "../../event-log/seal/HashChain.ts"
 import type { BoundedRows } from "../../platform/postgres/BoundedRows.ts"
+import { sha256 } from "../../platform/Sha256.ts"
 import type { ExportHead, RawEventText } from "./ExportRepository.ts"
 
 /** Events of one read, fewer when they are large: the memory of an export of any length. */
 export const EVENTS_PER_EXPORT_READ = 500
 
 /** Text that is made as the client receives it. */
-export type ExportText = Stream.Stream<string, SqlError | RunGone>
+export type ExportText = Stream.Stream<string, SqlError | RunErased | RunGone>
 
 /** The rows of an export; each read is one page, and the page after the last one is empty. */
 export interface ExportRows {
@@ -35,7 +48,7 @@ export interface ExportRows {
     runId: RunId,
     afterSeq: number,
     limit: number
-  ) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+  ) => Effect.Effect<ReadonlyArray<SaltedEvent>, SqlError>
   readonly rawEvents: (
     runId: RunId,
     afterSeq: number,
@@ -43,6 +56,8 @@ export interface ExportRows {
   ) => Effect.Effect<ReadonlyArray<RawEventText>, SqlError>
   /** The JSON of the appendix of marks; undefined for a run without marks. */
   readonly marks: (runId: RunId) => Effect.Effect<string | undefined, SqlError>
+  /** The erasures of the run as they are now. */
+  readonly erasures: (runId: RunId) => Effect.Effect<ErasureAppendix | undefined, SqlError>
   /** The status of the run; undefined when it was deleted. */
   readonly status: (runId: RunId) => Effect.Effect<RunStatus | undefined, SqlError>
 }
@@ -64,59 +79,93 @@ export interface RunExport {
 
 /** The JSON bundle of an export (docs/reference/runs.md#export). */
 export const bundleText = (rows: ExportRows, exported: RunExport): ExportText =>
-  proven("json", exported, (chained) => {
+  proven("json", rows, exported, (chained) => {
     const { exportedAt, head, options } = exported
     return Stream.make(`{${headText(head)},"artifacts":[`).pipe(
       Stream.concat(listed(artifacts(rows, head))),
       Stream.concat(marks(rows, head, options)),
       Stream.concat(Stream.make(`,"canonicalEvents":[`)),
-      Stream.concat(listed(chained(canonicalEvents(rows, head, options)))),
+      Stream.concat(listed(chained.events(canonicalEvents(rows, head, options)))),
       Stream.concat(Stream.make(`],"rawEvents":[`)),
-      Stream.concat(listed(rawEvents(rows, head, options))),
+      Stream.concat(listed(chained.frames(rawEvents(rows, head, options)))),
       Stream.concat(Stream.make(`],"exportedAt":"${exportedAt}"`))
     )
   })
 
 /** The export as JSON lines: the head, each event, and the proof. */
 export const linesText = (rows: ExportRows, exported: RunExport): ExportText =>
-  proven("jsonl", exported, (chained) => {
+  proven("jsonl", rows, exported, (chained) => {
     const { exportedAt, head, options } = exported
-    const events = chained(canonicalEvents(rows, head, options))
+    const events = chained.events(canonicalEvents(rows, head, options))
+    const frames = chained.frames(rawEvents(rows, head, options))
     return Stream.make(`{"type":"header",${headText(head)},"artifacts":[`).pipe(
       Stream.concat(listed(artifacts(rows, head))),
       Stream.concat(marks(rows, head, options)),
       Stream.concat(Stream.make(`,"exportedAt":"${exportedAt}"}\n`)),
       Stream.concat(Stream.map(events, (page) => page.map(canonicalLine).join(""))),
-      Stream.concat(Stream.map(rawEvents(rows, head, options), (page) => page.map(rawLine).join("")))
+      Stream.concat(Stream.map(frames, (page) => page.map(rawLine).join("")))
     )
   })
 
 type Pages<A, E> = Stream.Stream<ReadonlyArray<A>, E>
 
+/** Notes what proves the pages that pass through. */
+interface Chained {
+  readonly events: <E>(pages: Pages<SaltedEvent, E>) => Pages<SaltedEvent, E>
+  readonly frames: <E>(pages: Pages<RawEventText, E>) => Pages<RawEventText, E>
+}
+
 /**
- * Appends the proof of an export (docs/reference/seal.md#exports): the seal with the heads of the hash chain, and the
- * digest of all bytes before it. Its memory is one page, and 64 characters an event.
+ * Appends the proof of an export (docs/reference/seal-format.md#exports): the seal, the heads of the hash chain, the
+ * salts and the erasures, and the digest of all bytes before it. Its memory is one page, and 100 characters an event.
  */
 const proven = (
   format: keyof typeof exportEnds,
-  { head: { run, seal }, signer }: RunExport,
-  bodyOf: (chained: <E>(pages: Pages<StoredEvent, E>) => Pages<StoredEvent, E>) => ExportText
+  rows: ExportRows,
+  { head: { chain, erasures, run, seal }, signer }: RunExport,
+  bodyOf: (chained: Chained) => ExportText
 ): ExportText =>
   Stream.suspend(() => {
     const ends = exportEnds[format]
+    const runId = run.record.id
     const hash = createHash("sha256")
     const heads: Array<string> = []
-    let chain = emptyChain(run.record.id)
-    const chained = <E>(pages: Pages<StoredEvent, E>): Pages<StoredEvent, E> =>
-      Stream.map(pages, (page) => {
-        for (const { json } of page) {
-          chain = extendChain(chain, json)
-          heads.push(Hex.encode(chain))
-        }
-        return page
-      })
+    const salts: { readonly events: Array<MemberSalts>; readonly frames: Array<MemberSalts> } = {
+      events: [],
+      frames: []
+    }
+    const version = seal === undefined ? chain : chainVersionOf(seal)
+    const { next, start } = linksOf(sha256, runId, version, erasures?.entries ?? [])
+    let head = start
+    const chained: Chained = {
+      events: (pages) =>
+        Stream.map(pages, (page) => {
+          for (const { index, json, salts: own } of page) {
+            const event = eventBytes(json)
+            const linked = next(head, event, index, version === 1 ? undefined : own)
+            // An event that does not fit has a head that is wrong: a checker names the event.
+            head = typeof linked === "string" ? digestedNext(sha256, head, event) : linked
+            heads.push(Hex.encode(head))
+            // One for each event, so that a checker names the one without salts.
+            salts.events.push(own ?? {})
+          }
+          return page
+        }),
+      frames: (pages) =>
+        Stream.map(pages, (page) => {
+          for (const { salts: own } of page) salts.frames.push(own ?? {})
+          return page
+        })
+    }
+    /** The texts are those of the head of the export, unless something was erased since. */
+    const proof = Effect.gen(function* () {
+      const now = yield* rows.erasures(runId)
+      if (now?.head.head !== erasures?.head.head) return yield* new RunErased({ runId })
+      const text = erasures && JSON.stringify(erasures)
+      return ends.proof({ seal, heads, salts: version === 1 ? undefined : salts, erasures: text })
+    })
     const covered = bodyOf(chained).pipe(
-      Stream.concat(Stream.suspend(() => Stream.make(ends.proof(seal, heads)))),
+      Stream.concat(Stream.fromEffect(proof)),
       Stream.map((text) => {
         hash.update(text, "utf8")
         return text
@@ -217,7 +266,7 @@ const counted = <A extends { readonly seq: number }>(
   })
 }
 
-const canonicalLine = ({ json, seq }: StoredEvent): string => {
+const canonicalLine = ({ json, seq }: SaltedEvent): string => {
   const line = exportedLine(json)
   if (line === undefined) throw new Error(`the stored event ${seq} is not one`)
   return `${line}\n`

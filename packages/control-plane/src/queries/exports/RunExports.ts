@@ -9,6 +9,7 @@ import { EventRepository } from "../../event-log/EventRepository.ts"
 import { ArtifactRepository } from "../../event-log/runs/ArtifactRepository.ts"
 import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
+import { RunErasures } from "../../event-log/seal/RunErasures.ts"
 import { RunSeals } from "../../event-log/seal/RunSeals.ts"
 import { MarkAppendices } from "../../marks/MarkAppendices.ts"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
@@ -52,6 +53,7 @@ export class RunExports extends Context.Service<
     Effect.gen(function* () {
       const artifacts = yield* ArtifactRepository
       const audit = yield* AuditTrail
+      const erasures = yield* RunErasures
       const events = yield* EventRepository
       const marks = yield* MarkAppendices
       const repository = yield* ExportRepository
@@ -66,8 +68,8 @@ export class RunExports extends Context.Service<
         const inTurn = <A, E>(read: Effect.Effect<A, E>) => readFor({ facts })(turns.goOn(read))
         return {
           artifacts: (...of) => inTurn(artifacts.page(...of)),
-          canonicalEvents: (runId, afterSeq, limit) =>
-            inTurn(Effect.map(events.page(runId, { afterSeq, types: [] }, limit), (page) => page.events)),
+          canonicalEvents: (...of) => inTurn(Effect.map(events.salted(...of), (slice) => slice.events)),
+          erasures: (runId) => inTurn(erasures.appendix(runId)),
           marks: (runId) => inTurn(marks.text(runId)),
           rawEvents: (...of) => inTurn(repository.rawEvents(...of)),
           status: runs.status

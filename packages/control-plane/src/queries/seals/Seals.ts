@@ -3,10 +3,12 @@ import {
   type Conflict,
   MAX_EARLIER_SEALS,
   type NotFound,
+  type RunSalts,
   type RunSeal,
   runCannotBeSealed,
   runNotFound,
   runNotSealed,
+  type SaltsQuery,
   type SealKeySet,
   type TombstonePage,
   type TombstonesQuery
@@ -15,10 +17,12 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { EventRepository } from "../../event-log/EventRepository.ts"
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { type TombstoneRow, tombstoneColumns, toTombstone } from "../../event-log/runs/TombstoneRow.ts"
 import { PublishedKeys } from "../../event-log/seal/PublishedKeys.ts"
+import { RunErasures } from "../../event-log/seal/RunErasures.ts"
 import { RunSeals } from "../../event-log/seal/RunSeals.ts"
 import { nextCursorOf, startOfPage } from "../../platform/http/ListPage.ts"
 import { isPositionValue, type UnknownCursor } from "../../platform/postgres/search/PageCursor.ts"
@@ -57,6 +61,8 @@ export class Seals extends Context.Service<
   Seals,
   {
     readonly of: (reference: string) => Effect.Effect<RunSeal, Conflict | NotFound | SqlError>
+    /** The salts of the next events of a run, and its erasures. */
+    readonly salts: (reference: string, query: SaltsQuery) => Effect.Effect<RunSalts, NotFound | SqlError>
     readonly keys: Effect.Effect<SealKeySet, SqlError>
   }
 >()("runplane/control-plane/Seals") {
@@ -67,7 +73,19 @@ export class Seals extends Context.Service<
       const seals = yield* RunSeals
       const published = yield* PublishedKeys
       const states = yield* RunStateReader
+      const events = yield* EventRepository
+      const runErasures = yield* RunErasures
 
+      const salts = Effect.fn("Seals.salts")(function* (reference: string, { afterSeq, limit }: SaltsQuery) {
+        const runId = yield* runs.resolve(reference)
+        if (runId === undefined) return yield* runNotFound(reference)
+        const slice = yield* events.salted(runId, afterSeq, limit)
+        const erasures = yield* runErasures.appendix(runId)
+        return {
+          data: slice.events.flatMap(({ index, salts, seq }) => (salts === undefined ? [] : [{ seq, index, salts }])),
+          erasures: erasures ?? null
+        }
+      })
       const sealOf = Effect.fn("Seals.of")(function* (reference: string) {
         const runId = yield* runs.resolve(reference)
         const seal = runId && (yield* seals.sealed(runId))
@@ -91,7 +109,7 @@ export class Seals extends Context.Service<
           statement: { previous, since, signature, previousSignature }
         }))
       }))
-      return Seals.of({ of: sealOf, keys })
+      return Seals.of({ of: sealOf, salts, keys })
     })
   )
 }

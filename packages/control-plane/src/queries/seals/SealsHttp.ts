@@ -17,7 +17,8 @@ export const SealsHttp = HttpApiBuilder.group(
         orUnavailable(tombstones.list(query)).pipe(
           Effect.catchTag("UnknownCursor", () => Effect.fail(unknownCursor()))
         ),
-      seal: ({ params }) => orUnavailable(seals.of(params.id))
+      seal: ({ params }) => orUnavailable(seals.of(params.id)),
+      salts: ({ params, query }) => orUnavailable(seals.salts(params.id, query))
     })
   })
 )

@@ -102,6 +102,9 @@ const manyReads = Effect.fnUntraced(function* (runId: RunId, seqs: ReadonlyArray
   for (const afterSeq of [0, ...seqs.filter((_, position) => position % 31 === 4), seqs.at(-1) ?? 0]) {
     found.push(yield* walked(runId, { afterSeq }, 3, 1_000), yield* walked(runId, { afterSeq }, 500, 4 * 1024 * 1024))
     found.push(yield* walked(runId, { afterSeq, upToSeq: afterSeq + 21 }, 500, 4 * 1024 * 1024))
+    const salted = yield* events.salted(runId, afterSeq, 7)
+    assert.isTrue(salted.events.every(({ salts }) => salts !== undefined))
+    found.push(salted.events)
     for (const filter of filtersFrom(afterSeq)) {
       const page = yield* events.page(runId, filter, 4)
       const text = yield* events.text(runId, filter, 4)

@@ -65,7 +65,7 @@ const expire = Effect.fnUntraced(function* (runId: RunId) {
 
 const readsOf = (runId: RunId) =>
   [
-    ...["", "/state", "/metrics", "/events", "/events?limit=2", "/events?afterSeq=4", "/traces", "/seal"],
+    ...["", "/state", "/metrics", "/events", "/events?limit=2", "/events?afterSeq=4", "/traces", "/seal", "/salts"],
     ...["/events?type=proposal.updated&limit=1", "/events?afterTs=2026-07-01T00:00:00.000Z&limit=3"],
     ...[
       "/events?beforeTs=2020-01-01T00:00:00.000Z",

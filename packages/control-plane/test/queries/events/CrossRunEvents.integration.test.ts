@@ -71,7 +71,8 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
             index: 2,
             ts: "2026-07-01T10:00:00.000Z",
             type: "message.received",
-            event: "{}"
+            event: "{}",
+            seed: null
           })
           yield* rows.writeEvents(batch)
         })

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { EventPage } from "../../../src/event-log/EventRepository.ts"
+import type { SaltedSlice } from "../../../src/event-log/EventRepository.ts"
 import type { ExportRows } from "../../../src/queries/exports/ExportText.ts"
 
 /** Counts the rows that an export reads, so that a test can compare them with its output. */
@@ -18,7 +18,7 @@ export class CountedRows {
   }
 
   /** The same of pages of events. */
-  readonly countEvents = <Args extends ReadonlyArray<unknown>, Page extends EventPage, E>(
+  readonly countEvents = <Args extends ReadonlyArray<unknown>, Page extends SaltedSlice, E>(
     source: (...args: Args) => Effect.Effect<Page, E>
   ) => {
     return (...args: Args) =>
@@ -36,6 +36,7 @@ export class CountedRows {
     return {
       artifacts: () => Effect.succeed({ rows: [], taken: 0, isCut: false }),
       marks: () => Effect.undefined,
+      erasures: () => Effect.undefined,
       status: () => Effect.succeed("completed"),
       canonicalEvents: this.count((_runId, afterSeq: number, limit: number) =>
         Effect.succeed(
@@ -49,12 +50,15 @@ export class CountedRows {
               ts: "then",
               type: "message.received",
               data: { padding }
-            })
+            }),
+            salts: undefined
           }))
         )
       ),
       rawEvents: this.count((_runId, afterSeq: number, limit: number) =>
-        Effect.succeed(page(afterSeq, limit).map((seq) => ({ seq, json: JSON.stringify({ id: `r${seq}`, seq }) })))
+        Effect.succeed(
+          page(afterSeq, limit).map((seq) => ({ seq, json: JSON.stringify({ id: `r${seq}`, seq }), salts: undefined }))
+        )
       )
     }
   }

@@ -41,7 +41,9 @@ const head = (events: number): ExportHead => ({
   metrics: undefined,
   canonicalEvents: events,
   rawEvents: events,
-  seal: undefined
+  seal: undefined,
+  chain: 1,
+  erasures: undefined
 })
 
 const exported = (events: number, includeRaw = false) => ({

@@ -1,11 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { chainNext, chainStart, doubtsOf, eventBytes, type RunId, Seal, signedBytes } from "@runplane/domain"
+import { doubtsOf, type RunId, Seal, signedBytes } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
-import { sha256 } from "../../../src/platform/Sha256.ts"
 import { appendMessages, messageDraft } from "../../support/Appends.ts"
+import { headOf } from "../../support/Chains.ts"
 import { endedRun, endRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { createRun, readLog } from "../../support/Runs.ts"
@@ -35,8 +35,7 @@ const reword = Effect.fnUntraced(function* (runId: RunId, index: number) {
 /** The chain over the stored events, which needs no key. */
 const plainHead = Effect.fnUntraced(function* (runId: RunId) {
   const { events } = yield* readLog(runId)
-  const head = events.reduce((head, { event }) => chainNext(sha256, head, eventBytes(event)), chainStart(sha256, runId))
-  return { events: events.length, head: Buffer.from(head).toString("hex") }
+  return { events: events.length, head: headOf(runId, events) }
 })
 
 /** Sets the head of the run to the stored events, and its sealed part. */

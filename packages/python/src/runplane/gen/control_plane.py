@@ -1109,6 +1109,8 @@ class CanonicalEvent(_CanonicalEventRequired, total=False):
 
     subject: EventSubject
     trace: EventTrace
+    erased: List[ErasedMember]
+    """The members whose values were erased: an empty text or null is in the position of each."""
 
 CanonicalEventType = Literal["run.created", "run.started", "run.completed", "run.failed", "run.cancelled", "run.corrected", "run.suspended", "run.resumed", "session.bound", "session.stream.opened", "session.state.changed", "participant.seen", "message.sent", "message.received", "message.send_failed", "signal.emitted", "signal.acknowledged", "proposal.created", "proposal.updated", "decision.proposed", "decision.finalized", "progress.reported", "tool.called", "tool.completed", "artifact.created", "policy.resolved", "policy.commitment.evaluated", "policy.denied", "llm.call.completed"]
 
@@ -1939,6 +1941,61 @@ class EndpointRemoved(_EndpointRemovedRequired, total=False):
     """The reason phrase of the status, where the form of older servers has it."""
 
 
+class ErasedMember(TypedDict):
+    """A member of an event whose value was erased."""
+
+    pointer: str
+    """JSON pointer of the member in the event."""
+    at: str
+    """When it was erased."""
+    reason: str
+    """Why."""
+
+
+class ErasureAppendixEntriesItem(TypedDict):
+    position: int
+    """Position in the chain, from 1."""
+    previous: str
+    """Head of the chain before the entry, hexadecimal."""
+    target: Literal["event", "frame"]
+    """What the member belongs to."""
+    index: int
+    """Position of the event, or of the raw frame, in the run."""
+    pointer: str
+    """JSON pointer of the member."""
+    digest: str
+    """Digest of its salted value, base64url, as the chain of the events or frames covers it."""
+    at: str
+    """When it was erased."""
+    by: str
+    """Caller that erased it."""
+    reason: str
+    """Why."""
+
+
+class ErasureAppendix(TypedDict):
+    """The erasures of a run, as a chain of their own."""
+
+    entries: List[ErasureAppendixEntriesItem]
+    """Erasures, in their order."""
+    head: ErasuresHead
+
+
+class ErasuresHead(TypedDict):
+    """The signed end of the chain of a run's erasures."""
+
+    runId: str
+    """The run."""
+    entries: int
+    """Entries of the chain."""
+    head: str
+    """Head of the chain after its last entry, hexadecimal."""
+    keyId: Union[str, None]
+    """The key that signed; null when nothing is signed."""
+    signature: Union[str, None]
+    """Ed25519 over the canonical JSON of the other members, hexadecimal; null when nothing is signed."""
+
+
 class _EventPageRequired(TypedDict):
     data: List[CanonicalEvent]
     """The events of this page, by seq."""
@@ -1953,6 +2010,17 @@ class EventPage(_EventPageRequired, total=False):
 
     nextCursor: int
     """seq of the last event; only on a full page, to be given as afterSeq for the next one."""
+
+
+class EventSalts(TypedDict):
+    """The salts of an event."""
+
+    seq: int
+    """Of the event."""
+    index: int
+    """Position of the event in its run."""
+    salts: Union[str, Dict[str, str]]
+    """The seed of its salts; after an erasure the salts of the members that remain, by their pointers."""
 
 
 class _EventSourceRequired(TypedDict):
@@ -2062,6 +2130,17 @@ class ExportHeader(_ExportHeaderRequired, total=False):
     """The head of an export by lines."""
 
     marks: MarkAppendix
+    salts: ExportSalts
+    erasures: ErasureAppendix
+
+
+class ExportSalts(TypedDict):
+    """The salts of the digests that the chains cover."""
+
+    events: List[Union[str, Dict[str, str]]]
+    """Of each event, in their order."""
+    frames: List[Union[str, Dict[str, str]]]
+    """Of each raw frame, in their order."""
 
 
 class ExportedDigest(TypedDict):
@@ -2104,6 +2183,8 @@ class ExportedEvent(_ExportedEventRequired, total=False):
 
     subject: EventSubject
     trace: EventTrace
+    erased: List[ErasedMember]
+    """The members whose values were erased: an empty text or null is in the position of each."""
 
 
 class _ExportedFrameRequired(TypedDict):
@@ -2189,6 +2270,8 @@ class ExportedSeal(_ExportedSealRequired, total=False):
     """The seal over all events; null while the run has not ended."""
     heads: List[str]
     """Head of the hash chain after each event of canonicalEvents, hexadecimal."""
+    salts: ExportSalts
+    erasures: ErasureAppendix
 
 
 class ExportedSessionMetadata(TypedDict):
@@ -4010,6 +4093,8 @@ class RunBundle(_RunBundleRequired, total=False):
     """The seal over all events; null while the run has not ended."""
     heads: List[str]
     """Head of the hash chain after each event of canonicalEvents, hexadecimal."""
+    salts: ExportSalts
+    erasures: ErasureAppendix
     digest: ExportDigest
 
 
@@ -4255,6 +4340,15 @@ class RunPage(_RunPageRequired, total=False):
     """Only on a full page: to be given as cursor for the next one."""
 
 
+class RunSalts(TypedDict):
+    """What proves the events of a run, beside their seal."""
+
+    data: List[EventSalts]
+    """By seq; none for a run of version 1 of the chain."""
+    erasures: Union[ErasureAppendix, None]
+    """The erasures of the run; null where nothing was erased."""
+
+
 class RunSealPrevious1(TypedDict):
     events: int
     """Number of events sealed."""
@@ -4292,6 +4386,8 @@ class RunSeal(_RunSealRequired, total=False):
     """The key vouches for the events behind this position: 0 for all, the number of events for none; null when nothing is signed; absent in seals of releases that did not check the head of the run."""
     frames: Union[SealedFrames, None]
     """The raw frames that are sealed; null when none are proven; absent in seals of earlier releases."""
+    chain: Literal[2]
+    """Version of the chains of events and raw frames; absent in seals of version 1, in which no text can be erased."""
 
 
 class RunSpans(TypedDict):
@@ -4728,6 +4824,8 @@ class Seal(_SealRequired, total=False):
     """The key vouches for the events behind this position: 0 for all, the number of events for none; null when nothing is signed; absent in seals of releases that did not check the head of the run."""
     frames: Union[SealedFrames, None]
     """The raw frames that are sealed; null when none are proven; absent in seals of earlier releases."""
+    chain: Literal[2]
+    """Version of the chains of events and raw frames; absent in seals of version 1, in which no text can be erased."""
 
 
 class SealKeySet(TypedDict):
@@ -6734,6 +6832,21 @@ class ControlPlaneCalls(Service):
             "GET",
             "/runs/{id}/seal",
             path={"id": id},
+        ))
+
+    def get_run_salts(
+        self,
+        id: str,
+        *,
+        after_seq: Optional[int] = None,
+        limit: Optional[int] = None,
+    ) -> RunSalts:
+        """Read what proves the events of a run."""
+        return cast("RunSalts", self._json(
+            "GET",
+            "/runs/{id}/salts",
+            path={"id": id},
+            query={"afterSeq": after_seq, "limit": limit},
         ))
 
     def list_ledger(

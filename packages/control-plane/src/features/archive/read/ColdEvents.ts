@@ -1,5 +1,5 @@
 import { type Artifact, isArtifactKind } from "@runplane/api"
-import { decodeEventText, type RunId } from "@runplane/domain"
+import { decodeEventText, type RunId, storedSalts } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -9,6 +9,8 @@ import {
   EventRepository,
   type EventSlice,
   eventText,
+  type SaltedEvent,
+  type SaltedSlice,
   type StoredEvent
 } from "../../../event-log/EventRepository.ts"
 import { ArtifactRepository, type ArtifactText } from "../../../event-log/runs/ArtifactRepository.ts"
@@ -23,7 +25,7 @@ const matching = Effect.fnUntraced(function* (
   { afterSeq, limit, mostBytes }: { readonly afterSeq: number; readonly limit: number; readonly mostBytes: number },
   matches: (event: FiledEvent) => boolean
 ) {
-  const events: Array<StoredEvent> = []
+  const events: Array<SaltedEvent> = []
   let bytes = 0
   let position = afterSeq
   while (events.length < limit) {
@@ -34,12 +36,14 @@ const matching = Effect.fnUntraced(function* (
       if (!matches(event)) continue
       if (events.length === limit) return { events, isCut: false }
       if (events.length > 0 && bytes + event.event.length > mostBytes) return { events, isCut: true }
-      events.push({ seq: event.seq, index: event.index, json: event.event })
+      events.push({ seq: event.seq, index: event.index, json: event.event, salts: storedSalts(event.salts) })
       bytes += event.event.length
     }
   }
   return { events, isCut: false }
 })
+
+const withoutSalts = ({ index, json, seq }: SaltedEvent): StoredEvent => ({ seq, index, json })
 
 const filterOf = ({ afterTs, beforeTs, types }: EventFilter) => {
   const from = afterTs === undefined ? Number.NEGATIVE_INFINITY : Date.parse(afterTs)
@@ -58,7 +62,11 @@ export const layerColdEvents = Layer.effect(
     const coldPage = Effect.fnUntraced(function* (head: ColdHead, filter: EventFilter, limit: number) {
       const given = { afterSeq: filter.afterSeq, limit, mostBytes: READ_BYTES }
       const { events, isCut } = yield* matching(log, head, given, filterOf(filter))
-      const page: EventPageOfRuns = { events, isCut, runIds: events.length === 0 ? [] : [head.runId] }
+      const page: EventPageOfRuns = {
+        events: events.map(withoutSalts),
+        isCut,
+        runIds: events.length === 0 ? [] : [head.runId]
+      }
       return page
     })
     /** Only a read without an event can be of a run that has left the database. */
@@ -83,15 +91,29 @@ export const layerColdEvents = Layer.effect(
           const { events } = yield* matching(log, head, given, ({ seq }) => seq <= upToSeq)
           const last = events.at(-1)
           const slice: EventSlice = {
-            events,
+            events: events.map(withoutSalts),
             isLast: last === undefined || last.seq >= Math.min(upToSeq, head.lastSeq)
           }
           return slice
         })
       )
     })
+    const salted = Effect.fnUntraced(function* (runId: RunId, afterSeq: number, limit: number) {
+      const read = yield* stored.salted(runId, afterSeq, limit)
+      return yield* orFiled(
+        runId,
+        read,
+        read.events.length === 0,
+        Effect.fnUntraced(function* (head) {
+          const { events } = yield* matching(log, head, { afterSeq, limit, mostBytes: READ_BYTES }, () => true)
+          const slice: SaltedSlice = { events, isLast: (events.at(-1)?.seq ?? head.lastSeq) >= head.lastSeq }
+          return slice
+        })
+      )
+    })
     return EventRepository.of({
       slice,
+      salted,
       page: (runId, filter, limit) =>
         Effect.flatMap(stored.page(runId, filter, limit), (page) =>
           orFiled(runId, page, page.events.length === 0, (head) => coldPage(head, filter, limit))

@@ -41,7 +41,7 @@ export interface ColdHead {
 }
 
 /** An event of a file with what it is filtered by. */
-export type FiledEvent = Pick<ColdEvent, "event" | "index" | "seq" | "ts" | "type">
+export type FiledEvent = Pick<ColdEvent, "event" | "index" | "salts" | "seq" | "ts" | "type">
 
 /** Consecutive events of a run: those that follow `after`, at least one. */
 interface Segment {
@@ -158,8 +158,11 @@ const makeColdLog = (target: ArchiveTarget | undefined) =>
             const file = yield* openTable(target, "events", path)
             for (const [group, { seqs = [0, Number.MAX_SAFE_INTEGER] }] of file.groups.entries()) {
               if (seqs[1] < from || seqs[0] > lastSeq) continue
-              for (const { event, index, seq, ts, type } of yield* file.read(group, { runId, seqs: [from, lastSeq] })) {
-                events.push({ event, index, seq, ts, type })
+              for (const { event, index, salts, seq, ts, type } of yield* file.read(group, {
+                runId,
+                seqs: [from, lastSeq]
+              })) {
+                events.push({ event, index, salts, seq, ts, type })
                 bytes += event.length
               }
               if (bytes >= READ_BYTES) return { events, bytes }

@@ -7,6 +7,7 @@ import { makeByteCache } from "../../../event-log/projection/ByteCache.ts"
 import { beginning, foldOn } from "../../../event-log/projection/ReplayLog.ts"
 import { RunStateReader } from "../../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../../event-log/runs/RunRepository.ts"
+import { decodeAppendix, RunErasures } from "../../../event-log/seal/RunErasures.ts"
 import { RunSeals } from "../../../event-log/seal/RunSeals.ts"
 import { RunDocuments } from "../../../queries/runs/RunDocuments.ts"
 import { layerColdArtifacts, layerColdEvents } from "./ColdEvents.ts"
@@ -102,11 +103,31 @@ const seals = Layer.effect(
   })
 )
 
+/** The erasures of a run are in its row. */
+const erasures = Layer.effect(
+  RunErasures,
+  Effect.gen(function* () {
+    const stored = yield* RunErasures
+    const log = yield* ColdLog
+    return RunErasures.of({
+      appendix: (runId) =>
+        orCold(
+          stored.appendix(runId),
+          log.head(runId),
+          Effect.fnUntraced(function* (head) {
+            const { erasures } = yield* log.run(head)
+            return erasures === null ? undefined : yield* Effect.orDie(decodeAppendix(erasures))
+          })
+        )
+    })
+  })
+)
+
 /**
  * The readers of runs, which find a run that has left the database in the files of the archive
  * (docs/reference/archive.md#reading-runs). For handlers that read: observers and appends have the readers of the
  * database alone. A run in the database costs nothing more.
  */
-export const layer = Layer.mergeAll(documents, layerColdArtifacts, runs, seals, states).pipe(
+export const layer = Layer.mergeAll(documents, erasures, layerColdArtifacts, runs, seals, states).pipe(
   Layer.provideMerge(layerColdEvents)
 )

@@ -10,7 +10,8 @@ import { PRESENCE_LOCKS } from "../AdvisoryLocks.ts"
 export const LONE_MIGRATIONS: ReadonlyMap<number, string> = new Map([
   [16, "their changes of marks, claims and deletions would reach neither the alerts nor the archive"],
   [18, "their deletions of runs would fail"],
-  [20, "the decisions that they store would have no case"]
+  [20, "the decisions that they store would have no case"],
+  [21, "their appends to runs of version 2 of the chain would break it"]
 ])
 
 /** How many control planes work on the database: each holds a lock for as long as it lives. */

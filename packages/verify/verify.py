@@ -319,7 +319,7 @@ def check_run(entry, files, table, keys, options, report):
         raise Fault("%s: the chain is of version 1" % at("seal.json"))
     if (entry["events"], entry["sealed"]) != (len(events), seal is not None) or len(heads) != len(events):
         raise Fault("%s has %d events, the manifest %d" % (at("events.jsonl"), len(events), entry["events"]))
-    salts = {group: [parse(line, at("salts/" + group)) for line in lines("salts/%s.jsonl" % group)]
+    salts = {group: [parse(line, at("salts/%s.jsonl" % group)) for line in lines("salts/%s.jsonl" % group)]
              for group in ("events", "frames")}
     if is_two and len(salts["events"]) != len(events):
         raise Fault("%s has %d lines for %d events" % (at("salts/events.jsonl"), len(salts["events"]), len(events)))

@@ -53,7 +53,7 @@ export class EvidenceGroup extends HttpApiGroup.make("evidence")
       params: { id: RunReference },
       query: evidenceQuery,
       success: zip,
-      error: [Failure.RunNotFound, Failure.EvidenceRefused]
+      error: [Failure.RunNotFound, Failure.EvidenceRefused, Failure.RunBeingErased]
     }).annotateMerge(
       operation({
         id: "getEvidence",

@@ -4,7 +4,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
-import type { RunGone } from "../../event-log/runs/RunGone.ts"
+import type { RunErased, RunGone } from "../../event-log/runs/RunGone.ts"
 import { centralDirectory, localHeader, MAX_ZIP_BYTES, type PlacedEntry, type ZipEntry } from "./StoredZip.ts"
 
 /** A file changed between the two reads that a bundle makes of it, so the bundle would not fit its manifest. */
@@ -15,7 +15,7 @@ export class EvidenceChanged extends Data.TaggedError("EvidenceChanged")<{ reado
 }
 
 /** Why the files of a bundle cannot be read. */
-export type ReadFailure = SqlError | RunGone
+export type ReadFailure = SqlError | RunErased | RunGone
 
 /** The files are more than a bundle can hold. */
 export class BundleTooLarge extends Data.TaggedError("BundleTooLarge") {

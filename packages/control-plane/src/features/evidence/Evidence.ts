@@ -1,11 +1,13 @@
 import {
   type BadRequest,
   badRequest,
+  controlPlaneError,
   type EvidenceOfRunsQuery,
   type EvidenceOptions,
   MAX_EVIDENCE_RUNS,
   type NotFound,
-  runNotFound
+  runNotFound,
+  type Unavailable
 } from "@runplane/api"
 import type { RunId } from "@runplane/domain"
 import { makeLongTurns, RequestFacts, type TurnRefused } from "@runplane/server"
@@ -14,7 +16,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
-import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { RunSeals } from "../../event-log/seal/RunSeals.ts"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
@@ -56,7 +57,7 @@ export class Evidence extends Context.Service<
       reference: string,
       options: EvidenceOptions,
       caller: Caller
-    ) => Effect.Effect<Bundle, BadRequest | NotFound | SqlError | TurnRefused>
+    ) => Effect.Effect<Bundle, BadRequest | NotFound | SqlError | TurnRefused | Unavailable>
     /** A folder for each run that a search finds. Fails before the first byte for no run, and for too many. */
     readonly ofRuns: (
       query: EvidenceOfRunsQuery,
@@ -107,9 +108,12 @@ export class Evidence extends Context.Service<
         const found = yield* turns.run(bundles.find(reference))
         if (found === undefined) return yield* runNotFound(reference)
         const inTurn = inTurnOf(yield* RequestFacts)
-        const read = bundles.read(found, { ...options, folder: "", retention: yield* retention }, inTurn)
-        const { entry, files } = yield* Effect.catchTag(read, "RunGone", () => Effect.fail(runNotFound(reference)))
-        const { runId } = entry
+        const runId = found.head.run.record.id
+        const read = bundles.read(runId, { ...options, folder: "", retention: yield* retention }, inTurn)
+        const { entry, files } = yield* Effect.catchTags(read, {
+          RunGone: () => Effect.fail(runNotFound(reference)),
+          RunErased: ({ message }) => Effect.fail(controlPlaneError("SERVICE_UNAVAILABLE", message))
+        })
         const last = yield* filesOfBundle({ scope: { run: runId }, options, caller, runs: [entry] }, files)
         const all = inOrder([...files, ...last])
         if (!fitsOneZip(all)) return yield* badRequest(new BundleTooLarge().message)
@@ -144,11 +148,9 @@ export class Evidence extends Context.Service<
         const zip = makeZipWriter()
         const runs: Array<RunEntry> = []
         const ofOne = Effect.fnUntraced(function* (runId: RunId, number: number) {
-          const found = yield* inTurn(bundles.find(runId))
-          if (found === undefined) return yield* new RunGone({ runId })
           // Sorted before all that is about the bundle, so that a run is sent before the next one is read.
           const folder = `${String(number + 1).padStart(4, "0")}-${runId}/`
-          const { entry, files } = yield* bundles.read(found, { ...options, folder, retention: report }, inTurn)
+          const { entry, files } = yield* bundles.read(runId, { ...options, folder, retention: report }, inTurn)
           runs.push(entry)
           return Stream.flatMap(Stream.fromIterable(inOrder(files)), zip.add)
         })

@@ -16,6 +16,10 @@ export interface RunEntry {
   readonly status: string
   readonly storage: "database" | "archive"
   readonly events: number
+  /** Version of the chain. */
+  readonly chain: 1 | 2
+  /** Members that were erased. */
+  readonly erasures: number
   /** Frames of the runtime in the bundle; null without the file. */
   readonly frames: number | null
   readonly sealed: boolean

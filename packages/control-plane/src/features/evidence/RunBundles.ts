@@ -4,7 +4,9 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { EventRepository } from "../../event-log/EventRepository.ts"
 import { ArtifactRepository } from "../../event-log/runs/ArtifactRepository.ts"
+import { RunErased, RunGone } from "../../event-log/runs/RunGone.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
+import { RunErasures } from "../../event-log/seal/RunErasures.ts"
 import { RunSeals } from "../../event-log/seal/RunSeals.ts"
 import { MarkAppendices } from "../../marks/MarkAppendices.ts"
 import { Marks } from "../../marks/Marks.ts"
@@ -19,6 +21,9 @@ import { makeRunReader } from "./RunReader.ts"
 
 /** Most marks that are read of a run which only files have; the bounds of a run's marks are below it. */
 const MOST_MARKS = 1_000_000
+
+/** Reads of a run from which something is erased meanwhile, again and again. */
+const MOST_TRIES = 5
 
 /** A run at one moment: its head, and the seal over exactly its events. */
 export interface FoundRun {
@@ -38,6 +43,7 @@ export const makeRunBundles = Effect.gen(function* () {
   const artifacts = yield* ArtifactRepository
   const appendices = yield* MarkAppendices
   const audit = yield* makeRunAudit
+  const erasures = yield* RunErasures
   const events = yield* EventRepository
   const exports = yield* ExportRepository
   const marks = yield* Marks
@@ -69,8 +75,7 @@ export const makeRunBundles = Effect.gen(function* () {
   })
 
   const rowsOf = (isCold: boolean, inTurn: InTurn): EvidenceRows => ({
-    events: (runId, afterSeq, limit) =>
-      inTurn(Effect.map(events.page(runId, { afterSeq, types: [] }, limit), (page) => page.events)),
+    events: (...of) => inTurn(Effect.map(events.salted(...of), (slice) => slice.events)),
     frames: (...of) => inTurn(exports.rawEvents(...of)),
     artifacts: (...of) => inTurn(artifacts.page(...of)),
     audit: (runId) => audit.pages(audit.ofRun(runId), inTurn),
@@ -79,7 +84,7 @@ export const makeRunBundles = Effect.gen(function* () {
     parts
   })
 
-  const read = Effect.fn("Evidence.read")(function* (
+  const readOnce = Effect.fnUntraced(function* (
     { head, seal }: FoundRun,
     { folder, retention, ...options }: RunBundleOptions,
     inTurn: InTurn
@@ -95,10 +100,13 @@ export const makeRunBundles = Effect.gen(function* () {
     )
     const made = yield* filesOfRun(rowsOf(isCold, inTurn), { evidence, head, options, retention, seal })
     const files = yield* Effect.forEach(made.files, (file) => hashed({ ...file, name: `${folder}${file.name}` }))
+    // The files are those of the head, unless something was erased since.
+    const now = yield* inTurn(erasures.appendix(record.id))
+    if (now?.head.head !== head.erasures?.head.head) return yield* new RunErased({ runId: record.id })
     const frames = files.find(({ name }) => name === `${folder}frames.jsonl`)
     const entry: RunEntry = {
       ...{ runId: record.id, folder, status: record.status, storage: record.storage ?? "database" },
-      events: head.canonicalEvents,
+      ...{ events: head.canonicalEvents, chain: made.chain, erasures: head.erasures?.entries.length ?? 0 },
       frames: frames === undefined ? null : frames.lines,
       sealed: typeof seal === "object",
       gaps: gapCounts(evidence.gaps),
@@ -107,6 +115,13 @@ export const makeRunBundles = Effect.gen(function* () {
     }
     return { entry, files }
   })
+
+  /** Reads a run again from which something was erased meanwhile. */
+  const read = Effect.fn("Evidence.read")((runId: RunId, options: RunBundleOptions, inTurn: InTurn) =>
+    Effect.flatMap(inTurn(find(runId)), (found) =>
+      found === undefined ? Effect.fail(new RunGone({ runId })) : readOnce(found, options, inTurn)
+    ).pipe(Effect.retry({ times: MOST_TRIES - 1, while: ({ _tag }) => _tag === "RunErased" }))
+  )
 
   return { find, read }
 })

@@ -1,7 +1,13 @@
 import type { AuditEntry, EvidenceOptions } from "@runplane/api"
 import {
   arrayAt,
+  type ChainVersion,
+  chainVersionOf,
+  digestedNext,
+  eventBytes,
   isJsonObject,
+  linksOf,
+  type MemberSalts,
   objectAt,
   parseJsonObject,
   type RunEvidence,
@@ -15,13 +21,13 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { dump } from "js-yaml"
-import type { StoredEvent } from "../../event-log/EventRepository.ts"
+import type { SaltedEvent } from "../../event-log/EventRepository.ts"
 import type { ArtifactPosition, ArtifactText } from "../../event-log/runs/ArtifactRepository.ts"
 import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { publicRun } from "../../event-log/runs/RunRow.ts"
-import { emptyChain, extendChain } from "../../event-log/seal/HashChain.ts"
 import type { EvidencePart } from "../../platform/http/EvidenceParts.ts"
 import type { BoundedRows } from "../../platform/postgres/BoundedRows.ts"
+import { sha256 } from "../../platform/Sha256.ts"
 import type { ExportHead, RawEventText } from "../../queries/exports/ExportRepository.ts"
 import { type BundleFile, jsonFile, type ReadFailure, textFile } from "./BundleFiles.ts"
 import type { RetentionReport } from "./RetentionReport.ts"
@@ -41,7 +47,7 @@ export interface EvidenceRows {
     runId: RunId,
     afterSeq: number,
     limit: number
-  ) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+  ) => Effect.Effect<ReadonlyArray<SaltedEvent>, SqlError>
   readonly frames: (
     runId: RunId,
     afterSeq: number,
@@ -69,6 +75,7 @@ export interface LeftOut {
 
 /** The files of a run, and what its manifest says of them. */
 export interface FilesOfRun {
+  readonly chain: ChainVersion
   readonly files: ReadonlyArray<BundleFile>
   readonly leftOut: ReadonlyArray<LeftOut>
 }
@@ -112,6 +119,8 @@ export const filesOfRun = Effect.fnUntraced(function* (
     "only the launch service has them; scenario.yaml has the descriptor that it compiled"
   )
 
+  const chain = typeof seal === "object" ? chainVersionOf(seal) : head.chain
+  const hasFrames = !isCold && options.includeRaw
   const files: ReadonlyArray<BundleFile> = [
     ...rows.parts.map((part) => ({ name: part.file, content: linesOf(part.lines(runId)) })),
     ...[{ name: "artifacts.jsonl", content: linesOf(artifactsOf(rows, runId)) }],
@@ -119,15 +128,16 @@ export const filesOfRun = Effect.fnUntraced(function* (
       name: "audit.jsonl",
       content: linesOf(Stream.map(rows.audit(runId), (entries) => entries.map((entry) => JSON.stringify(entry))))
     },
-    { name: "events.jsonl", content: linesOf(eventsOf(rows, head)) },
+    ...(head.erasures === undefined
+      ? omit("erasures.json", "nothing was erased from the run")
+      : [textFile("erasures.json", `${JSON.stringify(head.erasures)}\n`)]),
+    { name: "events.jsonl", content: linesOf(Stream.map(eventsOf(rows, head), textsOf)) },
     jsonFile("forecast.json", { atBallots: evidence.forecasts, omitted: evidence.forecastsOmitted }),
-    ...(isCold
-      ? omit("frames.jsonl", coldWhy)
-      : options.includeRaw
-        ? [{ name: "frames.jsonl", content: linesOf(framesOf(rows, head)) }]
-        : omit("frames.jsonl", "the request left the frames out (includeRaw=false)")),
+    ...(hasFrames
+      ? [{ name: "frames.jsonl", content: linesOf(Stream.map(framesOf(rows, head), textsOf)) }]
+      : omit("frames.jsonl", isCold ? coldWhy : "the request left the frames out (includeRaw=false)")),
     jsonFile("gaps.json", evidence.gaps),
-    { name: "heads.txt", content: headsOf(rows, head) },
+    { name: "heads.txt", content: headsOf(rows, head, chain) },
     ...(marks !== undefined
       ? [textFile("marks.json", `${marks.text}\n`)]
       : omit(
@@ -161,6 +171,12 @@ export const filesOfRun = Effect.fnUntraced(function* (
     ...(descriptor === undefined
       ? omit("scenario.yaml", "the run was discovered or ingested, so no descriptor was submitted")
       : [textFile("scenario.yaml", dump(descriptor, { lineWidth: -1, noRefs: true, sortKeys: true }))]),
+    ...(chain === 1
+      ? omit("salts", "the chain of the run is of version 1, whose texts cannot be erased")
+      : [{ name: "salts/events.jsonl", content: linesOf(Stream.map(eventsOf(rows, head), saltsOf)) }]),
+    ...(chain === 1 || !hasFrames
+      ? []
+      : [{ name: "salts/frames.jsonl", content: linesOf(Stream.map(framesOf(rows, head), saltsOf)) }]),
     ...(typeof seal === "object"
       ? [jsonFile("seal.json", seal)]
       : omit(
@@ -174,7 +190,7 @@ export const filesOfRun = Effect.fnUntraced(function* (
   ]
   if (isCold)
     omit("alerts and audit entries that retention deleted with the run", "they leave the database with the run")
-  return { files, leftOut }
+  return { chain, files, leftOut }
 })
 
 const linesOf = <E extends ReadFailure>(pages: Stream.Stream<ReadonlyArray<string>, E>): BundleFile["content"] =>
@@ -220,23 +236,28 @@ const counted = <A extends { readonly seq: number }>(
 
 const textsOf = (page: ReadonlyArray<{ readonly json: string }>) => page.map(({ json }) => json)
 
-const storedEvents = (rows: EvidenceRows, { canonicalEvents, run }: ExportHead) =>
+/** Seeds, or the salts that remain after an erasure. For an event without any an empty object: a verifier names it. */
+const saltsOf = (page: ReadonlyArray<{ readonly salts: MemberSalts | undefined }>) =>
+  page.map(({ salts }) => JSON.stringify(salts ?? {}))
+
+const eventsOf = (rows: EvidenceRows, { canonicalEvents, run }: ExportHead) =>
   counted(run.record.id, canonicalEvents, rows.events)
 
-const eventsOf = (rows: EvidenceRows, head: ExportHead) => Stream.map(storedEvents(rows, head), textsOf)
-
-const framesOf = (rows: EvidenceRows, { rawEvents, run }: ExportHead) =>
-  Stream.map(counted(run.record.id, rawEvents, rows.frames), textsOf)
+const framesOf = (rows: EvidenceRows, { rawEvents, run }: ExportHead) => counted(run.record.id, rawEvents, rows.frames)
 
 /** The head of the chain after each event, a line each. */
-const headsOf = (rows: EvidenceRows, head: ExportHead): BundleFile["content"] =>
+const headsOf = (rows: EvidenceRows, head: ExportHead, version: ChainVersion): BundleFile["content"] =>
   Stream.suspend(() => {
-    let chain = emptyChain(head.run.record.id)
-    return Stream.map(storedEvents(rows, head), (page) => {
+    const { next, start } = linksOf(sha256, head.run.record.id, version, head.erasures?.entries ?? [])
+    let last = start
+    return Stream.map(eventsOf(rows, head), (page) => {
       let text = ""
-      for (const { json } of page) {
-        chain = extendChain(chain, json)
-        text += `${Hex.encode(chain)}\n`
+      for (const { index, json, salts } of page) {
+        const event = eventBytes(json)
+        const linked = next(last, event, index, version === 1 ? undefined : salts)
+        // An event that does not fit has a wrong head, by which a verifier names it.
+        last = typeof linked === "string" ? digestedNext(sha256, last, event) : linked
+        text += `${Hex.encode(last)}\n`
       }
       return text
     })

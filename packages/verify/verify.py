@@ -66,6 +66,10 @@ def ed25519(public, message, signature):
 def sha256(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
 
+def utf8(text):
+    """UTF-8, in which a lone surrogate is U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode("utf-8")
+
 def base64url(data):
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
@@ -221,7 +225,7 @@ def digested(text, found, salts, erased, where):
         seed = unbase64url(salts)
         if len(seed) != 16 or base64url(seed) != salts or erased:
             raise Fault("%s: its seed is not one of 16 bytes, or is beside an erasure" % where)
-        salts = {p: base64url(hmac.new(seed, p.encode(), "sha256").digest()[:16]) for p, _, _ in found}
+        salts = {p: base64url(hmac.new(seed, utf8(p), "sha256").digest()[:16]) for p, _, _ in found}
     if not isinstance(salts, dict):
         raise Fault("%s has no salts" % where)
     left, entries, parts, last = set(salts), dict(erased), [], 0
@@ -274,7 +278,7 @@ def erasures_of(document, run_id, keys, where):
 # --- A run
 def lines_of(files, name, options):
     options.where = name
-    if files[name] and not files[name].endswith(b"\n"):
+    if not (b"\n" + files[name]).endswith(b"\n"):
         raise Fault("%s is cut in its last line" % name)
     return files[name].decode("utf-8").split("\n")[:-1]
 
@@ -373,9 +377,9 @@ def check_seal(seal, run_id, head, heads, keys, options, report, where):
     keys.check({k: v for k, v in seal.items() if k != "signature"}, seal["signature"], where)
     doubts = ["it was made later, from stored events"] * bool(seal.get("late"))
     doubts += ["its key vouches for no event up to %s" % seal.get("provenAfter")] * bool(seal.get("provenAfter"))
-    if doubts and not options.allow_unproven:
-        raise Fault("%s: %s (--allow-unproven accepts it)" % (where, " and ".join(doubts)))
     report.extend("%s: %s" % (where, doubt) for doubt in doubts)
+    if doubts and not options.allow_unproven:
+        raise Fault(report[-1] + " (--allow-unproven accepts it)")
 
 def check_frames(entry, files, table, salts, erased, seal, is_two, options, report):
     run_id, name = entry["runId"], entry["folder"] + "frames.jsonl"
@@ -405,10 +409,9 @@ def check_marks(marks, run_id, keys, where):
     check_chain("runplane-marks-v1", run_id, marks, keys, where)
     deleted = {entry["id"] for entry in marks["entries"] if entry["action"] == "delete"}
     for entry in [entry for entry in marks["entries"] if entry["action"] == "add"]:
-        if ("content" in entry) == (entry["id"] in deleted):
-            raise Fault("%s: entry %d has no content, or a deleted one" % (where, entry["position"]))
-        if "content" in entry and sha256(canonical(entry["content"]).encode("utf-8")).hex() != entry["contentSha256"]:
-            raise Fault("%s: the content of entry %d is another" % (where, entry["position"]))
+        digest = sha256(canonical(entry["content"]).encode("utf-8")).hex() if "content" in entry else None
+        if digest != (None if entry["id"] in deleted else entry["contentSha256"]):
+            raise Fault("%s: the content of entry %d is another, missing, or deleted" % (where, entry["position"]))
 
 # --- The bundle
 def check_bundle(data, given, options):
@@ -430,11 +433,10 @@ def check_files(files, given, options, report):
         if sha256(files[name]).hex() != one["sha256"] or len(files[name]) != one["bytes"]:
             raise Fault("%s is not the file of the manifest" % name)
     keys = Keys(given or parse(files["keys.json"], "keys.json"), "the keys" if given else "keys.json")
-    if signature["sha256"] != sha256(files["manifest.json"]).hex():
-        raise Fault("manifest.json is not the one that manifest.sig signs")
+    shown = json.dumps(signature, indent=2) + "\n"
+    if signature["sha256"] != sha256(files["manifest.json"]).hex() or files["manifest.sig"].decode() != shown:
+        raise Fault("manifest.sig is not that of manifest.json")
     keys.check({k: v for k, v in signature.items() if k != "signature"}, signature["signature"], "manifest.sig")
-    if files["manifest.sig"].decode() != json.dumps(signature, indent=2) + "\n":
-        raise Fault("manifest.sig is written in another way")
     if sha256(files["erasable.json"]).hex() != TABLE_SHA256:
         raise Fault("erasable.json is not the table of version 2")
     table = parse(files["erasable.json"], "erasable.json")
@@ -480,10 +482,9 @@ def main():
     events = sum(run["events"] for run in manifest["runs"])
     print("%d runs with %d events, made at %s" % (len(manifest["runs"]), events, manifest["madeAt"]))
     is_signed = keys.signed + len(keys.unknown) > 0
-    if not is_signed:
-        report.insert(0, "who wrote it: nothing is signed, so this shows accidents, and no intended change")
-    elif given is None:
-        report.insert(0, "who wrote it: the only keys are those of the bundle itself; check it with --keys FILE")
+    if not is_signed or given is None:
+        report.insert(0, "who wrote it: the only keys are those of the bundle itself; use --keys" if is_signed else
+                      "who wrote it: nothing is signed, so this shows accidents, and no intended change")
     report.append("documents beside the log (why, forecast, oversight, policy, audit, alerts, receipts and others): "
                   "the signature of the manifest proves that the service made them, not that they are right")
     print("\nNot proven\n  - " + "\n  - ".join(report) + "\n")

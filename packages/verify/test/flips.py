@@ -44,6 +44,19 @@ def resealed(files, name, content):
     return zip_of(files)
 
 
+def is_unused(files, name, at):
+    """Whether a position is in the seed of an event or frame without erasable members: its chain uses no salt."""
+    folder, _, group = name.rpartition("salts/")
+    if name == folder + group or not group:
+        return False
+    table, number = json.loads(files["erasable.json"]), files[name][:at].count(b"\n")
+    text = files[folder + group].decode().split("\n")[number]
+    member, kind, root = ("data", "type", "/data") if group == "events.jsonl" else ("payload", "kind", "/payload")
+    values = {one: begin for one, begin, _ in verify.members(text)}
+    rule = table[group[:6]].get(json.loads(text)[kind], table["unlisted"])
+    return not verify.spans(table, text, values[member], rule, root)
+
+
 def changes(data, count, is_resealed):
     """The changed bundles, each with the file that must be named."""
     files, chance = verify.read_zip(data), random.Random(1)
@@ -53,9 +66,12 @@ def changes(data, count, is_resealed):
         verify.Keys.check = check
         proven = [name for name in files if name.rpartition("-")[2].partition("/")[2] in PROVEN or name in PROVEN]
         for _ in range(count):
-            name = chance.choice([name for name in proven if files[name]])
-            changed = bytearray(files[name])
-            at = chance.randrange(len(changed))
+            while True:
+                name = chance.choice([name for name in proven if files[name]])
+                changed = bytearray(files[name])
+                at = chance.randrange(len(changed))
+                if not is_unused(files, name, at):
+                    break
             changed[at] ^= 1 << chance.randrange(8)
             yield resealed(files, name, bytes(changed)), "%s at %d: %r" % (name, at, bytes(changed[max(0, at - 20) : at + 20]))
         return

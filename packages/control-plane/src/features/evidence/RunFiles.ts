@@ -6,6 +6,7 @@ import {
   digestedNext,
   eventBytes,
   isJsonObject,
+  type JsonObject,
   linksOf,
   type MemberSalts,
   objectAt,
@@ -154,15 +155,7 @@ export const filesOfRun = Effect.fnUntraced(function* (
       controlsOmitted: controls.omitted
     }),
     jsonFile("policy.json", { ...evidence.policy, history: history.found, historyOmitted: history.omitted }),
-    ...(receipt === undefined
-      ? omit("receipt.json", "the runtime gave no receipt of a decision")
-      : [textFile("receipt.json", `${JSON.stringify(receipt.content, null, 2)}\n`)]),
-    ...(receipt === undefined || receipt.jws.length === 0
-      ? omit("receipt.jws", receipt === undefined ? "there is no receipt" : "the receipt has no JSON Web Signature")
-      : [textFile("receipt.jws", receipt.jws.map((jws) => `${jws}\n`).join(""))]),
-    ...(receipt?.keys === undefined
-      ? omit("receipt-keys.json", receipt === undefined ? "there is no receipt" : "the receipt was stored without keys")
-      : [jsonFile("receipt-keys.json", receipt.keys)]),
+    ...receiptFiles(receipt, omit),
     jsonFile("retention.json", {
       ...retention,
       run: { createdAt: record.createdAt, endedAt: record.endedAt ?? null, storage: record.storage ?? "database" }
@@ -273,20 +266,49 @@ const artifactPages = (rows: EvidenceRows, runId: RunId) =>
 
 const artifactsOf = (rows: EvidenceRows, runId: RunId) => Stream.map(artifactPages(rows, runId), textsOf)
 
+/** The receipt of the runtime; a text says why there is none. */
+const receiptFiles = (
+  receipt: FoundReceipt | string,
+  omit: (what: string, why: string) => ReadonlyArray<BundleFile>
+): ReadonlyArray<BundleFile> => {
+  if (typeof receipt === "string") return omit("the receipt of the runtime", receipt)
+  const { content, jws, keys } = receipt
+  return [
+    jsonFile("receipt.json", content),
+    ...(jws.length === 0
+      ? omit("receipt.jws", "the receipt has no JSON Web Signature")
+      : [textFile("receipt.jws", jws.map((one) => `${one}\n`).join(""))]),
+    ...(keys === undefined
+      ? omit("receipt-keys.json", "the receipt was stored without keys")
+      : [jsonFile("receipt-keys.json", keys)])
+  ]
+}
+
+interface FoundReceipt {
+  readonly content: JsonObject
+  readonly jws: ReadonlyArray<string>
+  readonly keys: JsonObject | undefined
+}
+
 /** The beginning of an artifact that holds a receipt. */
 const RECEIPT = /^\{"id":"[^"]*","runId":"[^"]*","kind":"macp\.receipt",/
 
-/** The last receipt of the runtime with its signatures and the keys that they were checked with. */
-const receiptOf = Effect.fnUntraced(function* (rows: EvidenceRows, runId: RunId) {
+/** The last receipt of the runtime with its signatures and the keys that they name, or why there is none. */
+const receiptOf = Effect.fnUntraced(function* (
+  rows: EvidenceRows,
+  runId: RunId
+): Effect.fn.Return<FoundReceipt | string, SqlError> {
   const found = yield* Stream.runFold(
     artifactPages(rows, runId),
     (): string | undefined => undefined,
     (last, page) => page.findLast(({ json }) => RECEIPT.test(json))?.json ?? last
   )
   const artifact = found === undefined ? undefined : parseJsonObject(found)
-  if (artifact === undefined) return undefined
-  const inline = objectAt(artifact, "inline") ?? {}
-  const attestations = arrayAt(objectAt(inline, "receipt") ?? {}, "attestations") ?? []
+  if (artifact === undefined) return "none was recorded"
+  const content = objectAt(artifact, "inline") ?? {}
+  const missing = textAt(content, "missing")
+  if (missing !== undefined) return `the runtime gave none: ${missing}`
+  const attestations = arrayAt(objectAt(content, "receipt") ?? {}, "attestations") ?? []
   const jws = attestations.flatMap((one) => (isJsonObject(one) ? (textAt(one, "jws") ?? []) : []))
-  return { content: inline, jws, keys: objectAt(inline, "keys") }
+  return { content, jws, keys: objectAt(content, "keys") }
 })

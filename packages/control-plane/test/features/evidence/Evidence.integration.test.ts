@@ -33,7 +33,7 @@ layer(layerTestService(), { excludeTestServices: true })("the evidence of a run"
       assert.deepInclude(manifest.runs[0], { runId, folder: "", status: "completed", sealed: true, frames: 5 })
       assert.deepStrictEqual(manifest.runs[0].empty, ["alerts.jsonl"])
       const leftOut = manifest.runs[0].leftOut.map(({ what }: { what: string }) => what)
-      assert.includeMembers(leftOut, ["people.jsonl", "marks.json", "receipt.json"])
+      assert.includeMembers(leftOut, ["people.jsonl", "marks.json", "the receipt of the runtime"])
     })
   )
 

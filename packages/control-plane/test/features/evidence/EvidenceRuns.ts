@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto"
+import { create, toBinary } from "@bufbuild/protobuf"
 import { RunId } from "@runplane/domain"
+import { CommitmentPayloadSchema } from "@runplane/runtime"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
 import { MAJORITY } from "../../support/Committee.ts"
@@ -36,7 +38,14 @@ export const decidedRun = Effect.fnUntraced(function* (metadata: Readonly<Record
   yield* send("Vote", "m2", RISK, { vote: "APPROVE", reason: "no arrears \u{1f600}\u2028", llm: usage, usage })
   yield* send("Vote", "m3", COST, { vote: "REJECT", reason: 'the rate "is" low\n' })
   yield* send("Vote", "m4", COST, { vote: "APPROVE", reason: "changed" })
-  yield* send("Commitment", "m5", LEAD, { action: "loan.approved", outcomePositive: true, reason: "two of three" })
+  const payload = toBinary(
+    CommitmentPayloadSchema,
+    create(CommitmentPayloadSchema, {
+      ...{ commitmentId: "c1", action: "loan.approved", authorityScope: "loans" },
+      ...{ reason: "two of three", outcomePositive: true }
+    })
+  )
+  yield* fake.accept(runId, { messageType: "Commitment", messageId: "m5", sender: LEAD, payload })
   yield* fake.transition(runId, "RESOLVED")
   yield* awaitStatus(runId, "completed")
   return runId

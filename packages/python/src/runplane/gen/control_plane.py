@@ -6492,9 +6492,9 @@ class ControlPlaneCalls(Service):
         ticket: Optional[str] = None,
         include_raw: Optional[bool] = None,
         include_marks: Optional[bool] = None,
-    ) -> str:
+    ) -> bytes:
         """Get the evidence of a run."""
-        return self._text(
+        return self._bytes(
             "GET",
             "/runs/{id}/evidence",
             path={"id": id},
@@ -6507,9 +6507,9 @@ class ControlPlaneCalls(Service):
         q: str,
         include_raw: Optional[bool] = None,
         include_marks: Optional[bool] = None,
-    ) -> str:
+    ) -> bytes:
         """Get the evidence of all runs that a search finds."""
-        return self._text(
+        return self._bytes(
             "GET",
             "/evidence",
             query={"q": q, "includeRaw": include_raw, "includeMarks": include_marks},

@@ -21,10 +21,8 @@ class Fault(Exception):
     """What refuses the bundle: the file, and the event, frame or entry in it."""
 
 # --- Ed25519, RFC 8032 section 5.1.7
-P = 2**255 - 19
-L = 2**252 + 27742317777372353535851937790883648493
-D = -121665 * pow(121666, P - 2, P) % P
-ROOT = pow(2, (P - 1) // 4, P)
+P, L = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+D, ROOT = -121665 * pow(121666, P - 2, P) % P, pow(2, (P - 1) // 4, P)
 
 def decompress(data):
     value = int.from_bytes(data, "little")
@@ -159,8 +157,7 @@ def read_zip(data):
             found = data[at + 46 : at + len(entry)].decode("ascii", "replace")
             raise Fault("%s: its entry in the directory of the zip is another: %s" % (record[0], ascii(found)))
         at += len(entry)
-    count = len(records)
-    if data[at:] != b"PK\5\6" + struct.pack("<4H2IH", 0, 0, count, count, at - begin, begin, 0):
+    if data[at:] != b"PK\5\6" + struct.pack("<4H2IH", 0, 0, len(records), len(records), at - begin, begin, 0):
         raise Fault("the end of the zip, after %s, is another" % records[-1][0])
     return files
 
@@ -265,11 +262,10 @@ def check_chain(kind, run_id, document, keys, where):
 
 def erasures_of(document, run_id, keys, where):
     """The entries by target and position, and by pointer."""
-    if document is None:
-        return {}
-    check_chain("runplane-erasures-v1", run_id, document, keys, where)
     found = {}
-    for entry in document["entries"]:
+    if document is not None:
+        check_chain("runplane-erasures-v1", run_id, document, keys, where)
+    for entry in document["entries"] if document else []:
         at = found.setdefault((entry["target"], entry["index"]), {})
         if at.setdefault(entry["pointer"], entry) is not entry:
             raise Fault("%s: entry %d erases %s again" % (where, entry["position"], entry["pointer"]))
@@ -432,7 +428,8 @@ def check_files(files, given, options, report):
     for name, one in listed.items():
         if sha256(files[name]).hex() != one["sha256"] or len(files[name]) != one["bytes"]:
             raise Fault("%s is not the file of the manifest" % name)
-    keys = Keys(given or parse(files["keys.json"], "keys.json"), "the keys" if given else "keys.json")
+    options.where = "keys.json" if given is None else "the keys"
+    keys = Keys(parse(files["keys.json"], "keys.json") if given is None else given, options.where)
     shown = json.dumps(signature, indent=2) + "\n"
     if signature["sha256"] != sha256(files["manifest.json"]).hex() or files["manifest.sig"].decode() != shown:
         raise Fault("manifest.sig is not that of manifest.json")
@@ -463,6 +460,11 @@ def check_anchor(files, manifest, report):
     else:
         report.append("when the bundle was made: anchor/none.txt says " + none.strip())
 
+def say(code, *lines):
+    """Prints lines without control characters, which a bundle could have to forge others."""
+    print("\n".join("".join(letter if letter.isprintable() else "?" for letter in line) for line in lines))
+    return code
+
 def main():
     about = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     about.add_argument("bundle")
@@ -474,26 +476,24 @@ def main():
         given = json.loads(Path(options.keys).read_bytes()) if options.keys else None
         report, keys, manifest = check_bundle(Path(options.bundle).read_bytes(), given, options)
     except (OSError, json.JSONDecodeError) as error:
-        print("cannot read: %s" % error)
-        return 2
+        return say(2, "cannot read: %s" % error)
     except Fault as fault:
-        print("REFUSED  %s" % fault)
-        return 1
+        return say(1, "REFUSED  %s" % fault)
     events = sum(run["events"] for run in manifest["runs"])
-    print("%d runs with %d events, made at %s" % (len(manifest["runs"]), events, manifest["madeAt"]))
+    say(0, "%d runs with %d events, made at %s" % (len(manifest["runs"]), events, manifest["madeAt"]), "", "Not proven")
     is_signed = keys.signed + len(keys.unknown) > 0
     if not is_signed or given is None:
         report.insert(0, "who wrote it: the only keys are those of the bundle itself; use --keys" if is_signed else
                       "who wrote it: nothing is signed, so this shows accidents, and no intended change")
     report.append("documents beside the log (why, forecast, oversight, policy, audit, alerts, receipts and others): "
                   "the signature of the manifest proves that the service made them, not that they are right")
-    print("\nNot proven\n  - " + "\n  - ".join(report) + "\n")
+    say(0, *("  - " + line for line in report), "")
     strangers = keys.unknown + [name + " is not signed" for name in keys.unsigned]
     if given is not None and strangers:
-        print("REFUSED  %s" % strangers[0])
-        return 1
-    print("VALID" if given else "NOT PROVEN  no change was found" if is_signed else "VALID  not signed")
-    return 6 if is_signed and given is None else 0
+        return say(1, "REFUSED  %s" % strangers[0])
+    if given is None and is_signed:
+        return say(6, "NOT PROVEN  no change was found")
+    return say(0, "VALID" if is_signed else "VALID  not signed")
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -34,11 +34,29 @@ describe.runIf(hasPython)("verify.py", () => {
       })
     )
 
-    it.effect("refuses a bundle of other keys", () =>
+    it.effect("refuses a bundle of other keys, and a file that has none", () =>
       Effect.gen(function* () {
-        const { code, output } = yield* verify(yield* evidenceOf(yield* decidedRun()), { keys: '{"keys":[]}' })
+        const bundle = yield* evidenceOf(yield* decidedRun())
+        const { code, output } = yield* verify(bundle, { keys: '{"keys":[]}' })
         assert.strictEqual(code, 1)
         assert.include(output, "REFUSED  manifest.sig is signed by key ")
+        for (const keys of ["{}", "[]", "0", '"keys"', '{"keys":0}', '{"keys":[{}]}']) {
+          const none = yield* verify(bundle, { keys })
+          assert.strictEqual(none.code, 1, `${keys}: ${none.output}`)
+          assert.include(none.output, "REFUSED  the keys: ")
+        }
+        assert.strictEqual((yield* verify(bundle, { keys: "no JSON" })).code, 2)
+      })
+    )
+
+    it.effect("prints no control characters of a bundle", () =>
+      Effect.gen(function* () {
+        const files = filesIn(yield* evidenceOf(yield* decidedRun()))
+        const manifest = files.get("manifest.json")?.toString() ?? ""
+        files.set("manifest.json", Buffer.from(manifest.replace("anonymous", "\\u001b[2J\\nVALID")))
+        const { code, output } = yield* verify(zipOf(files))
+        assert.strictEqual(code, 1, output)
+        assert.notMatch(output, /\u001b|^VALID/m)
       })
     )
 

@@ -261,7 +261,6 @@ const Exports = HttpApiBuilder.group(ControlPlaneApi, "exports", (handlers) =>
       Effect.succeed(HttpServerResponse.text(`${query.format}\n`, { contentType: "application/x-ndjson" }))
   })
 )
-
 const zip = () => Effect.succeed(HttpServerResponse.text("PK", { contentType: EVIDENCE_CONTENT_TYPE }))
 const Evidence = HttpApiBuilder.group(ControlPlaneApi, "evidence", (h) => h.handleAll({ ofRun: zip, ofRuns: zip }))
 

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto"
 import { crc32 } from "node:zlib"
+import type { Sliced } from "@runplane/domain"
+import { inSlices } from "@runplane/server"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -51,6 +53,9 @@ export type SentFile = Omit<HashedFile, "content"> & PlacedEntry
 /** Bytes of a file that is kept from its hash until it is sent. */
 const KEPT_BYTES = 256 * 1024
 
+/** The same of what proves the rows of a large file: of some 200,000 events. It is computed once then. */
+export const KEPT_PROOF_BYTES = 16 * 1024 * 1024
+
 export const textFile = (name: string, text: string): BundleFile => ({ name, content: Stream.make(text) })
 
 /** A JSON document with an indent, for people too. */
@@ -81,20 +86,73 @@ export const hashed = Effect.fnUntraced(function* ({
   content,
   name
 }: BundleFile): Effect.fn.Return<HashedFile, ReadFailure> {
+  const keeper = keeping(KEPT_BYTES)
+  yield* Stream.runForEach(Stream.encodeText(content), (chunk) => Effect.sync(() => keeper.take(chunk)))
+  return keeper.file(name, content)
+})
+
+/** Measures a file, and keeps it while it has at most so many bytes. */
+const keeping = (most: number) => {
   const taken = meter()
   const chunks: Array<Uint8Array> = []
   let kept = 0
-  yield* Stream.runForEach(Stream.encodeText(content), (chunk) =>
-    Effect.sync(() => {
+  return {
+    take: (chunk: Uint8Array): void => {
       taken.take(chunk)
       kept += chunk.length
-      if (kept <= KEPT_BYTES) chunks.push(chunk)
+      if (kept <= most) chunks.push(chunk)
       else chunks.length = 0
+    },
+    /** The file, which is read again from this content where it is not kept. */
+    file: (name: string, content: BundleFile["content"]): HashedFile => {
+      const found = { name, ...taken.read() }
+      return { ...found, content: kept <= most ? Stream.fromIterable(chunks) : readAgain(content, found) }
+    }
+  }
+}
+
+/** A file with a line for each row. */
+export interface RowsFile<Row> {
+  readonly name: string
+  /** Makes the lines of one reading, in the order of the rows. */
+  readonly lines: () => (row: Row) => string
+  /** Bytes of it that are kept until it is sent. */
+  readonly keep?: number
+}
+
+/** Reads rows once for the hashes of several files, in slices, because the lines of proofs take long. */
+export const hashedTogether = Effect.fnUntraced(function* <Row>(
+  pages: Stream.Stream<ReadonlyArray<Row>, ReadFailure>,
+  files: ReadonlyArray<RowsFile<Row>>
+): Effect.fn.Return<ReadonlyArray<HashedFile>, ReadFailure> {
+  const made = files.map((file) => ({ file, lineOf: file.lines(), keeper: keeping(file.keep ?? KEPT_BYTES) }))
+  yield* Stream.runForEach(pages, (page) =>
+    Effect.gen(function* () {
+      for (const { keeper, lineOf } of made) keeper.take(utf8.encode(yield* inSlices(linesOfPage(page, lineOf))))
     })
   )
-  const found = { name, ...taken.read() }
-  return { ...found, content: kept <= KEPT_BYTES ? Stream.fromIterable(chunks) : readAgain(content, found) }
+  return made.map(({ file: { lines, name }, keeper }) => keeper.file(name, rowsContent(pages, lines)))
 })
+
+const utf8 = new TextEncoder()
+
+const rowsContent = <Row>(
+  pages: Stream.Stream<ReadonlyArray<Row>, ReadFailure>,
+  lines: RowsFile<Row>["lines"]
+): BundleFile["content"] =>
+  Stream.suspend(() => {
+    const lineOf = lines()
+    return Stream.mapEffect(pages, (page) => inSlices(linesOfPage(page, lineOf)))
+  })
+
+function* linesOfPage<Row>(page: ReadonlyArray<Row>, lineOf: (row: Row) => string): Sliced<string> {
+  let text = ""
+  for (const row of page) {
+    text += `${lineOf(row)}\n`
+    yield
+  }
+  return text
+}
 
 /** A file of these bytes. */
 export const hashedBytes = (name: string, bytes: Uint8Array): HashedFile => {

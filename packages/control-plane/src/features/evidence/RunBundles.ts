@@ -99,7 +99,10 @@ export const makeRunBundles = Effect.gen(function* () {
       inTurn
     )
     const made = yield* filesOfRun(rowsOf(isCold, inTurn), { evidence, head, options, retention, seal })
-    const files = yield* Effect.forEach(made.files, (file) => hashed({ ...file, name: `${folder}${file.name}` }))
+    const files = [
+      ...(yield* Effect.forEach(made.files, (file) => hashed({ ...file, name: `${folder}${file.name}` }))),
+      ...(yield* made.together(folder)).flat()
+    ]
     // The files are those of the head, unless something was erased since.
     const now = yield* inTurn(erasures.appendix(record.id))
     if (now?.head.head !== head.erasures?.head.head) return yield* new RunErased({ runId: record.id })

@@ -30,7 +30,15 @@ import type { EvidencePart } from "../../platform/http/EvidenceParts.ts"
 import type { BoundedRows } from "../../platform/postgres/BoundedRows.ts"
 import { sha256 } from "../../platform/Sha256.ts"
 import type { ExportHead, RawEventText } from "../../queries/exports/ExportRepository.ts"
-import { type BundleFile, jsonFile, type ReadFailure, textFile } from "./BundleFiles.ts"
+import {
+  type BundleFile,
+  type HashedFile,
+  hashedTogether,
+  jsonFile,
+  KEPT_PROOF_BYTES,
+  type ReadFailure,
+  textFile
+} from "./BundleFiles.ts"
 import type { RetentionReport } from "./RetentionReport.ts"
 
 /** Rows of one read; fewer when they are large. */
@@ -78,6 +86,10 @@ export interface LeftOut {
 export interface FilesOfRun {
   readonly chain: ChainVersion
   readonly files: ReadonlyArray<BundleFile>
+  /** The events and the frames with what proves them, of which each is read once for all of its files. */
+  readonly together: (
+    folder: string
+  ) => Effect.Effect<readonly [ReadonlyArray<HashedFile>, ReadonlyArray<HashedFile>], ReadFailure>
   readonly leftOut: ReadonlyArray<LeftOut>
 }
 
@@ -132,13 +144,9 @@ export const filesOfRun = Effect.fnUntraced(function* (
     ...(head.erasures === undefined
       ? omit("erasures.json", "nothing was erased from the run")
       : [textFile("erasures.json", `${JSON.stringify(head.erasures)}\n`)]),
-    { name: "events.jsonl", content: linesOf(Stream.map(eventsOf(rows, head), textsOf)) },
     jsonFile("forecast.json", { atBallots: evidence.forecasts, omitted: evidence.forecastsOmitted }),
-    ...(hasFrames
-      ? [{ name: "frames.jsonl", content: linesOf(Stream.map(framesOf(rows, head), textsOf)) }]
-      : omit("frames.jsonl", isCold ? coldWhy : "the request left the frames out (includeRaw=false)")),
+    ...(hasFrames ? [] : omit("frames.jsonl", isCold ? coldWhy : "the request left the frames out (includeRaw=false)")),
     jsonFile("gaps.json", evidence.gaps),
-    { name: "heads.txt", content: headsOf(rows, head, chain) },
     ...(marks !== undefined
       ? [textFile("marks.json", `${marks.text}\n`)]
       : omit(
@@ -164,12 +172,7 @@ export const filesOfRun = Effect.fnUntraced(function* (
     ...(descriptor === undefined
       ? omit("scenario.yaml", "the run was discovered or ingested, so no descriptor was submitted")
       : [textFile("scenario.yaml", dump(descriptor, { lineWidth: -1, noRefs: true, sortKeys: true }))]),
-    ...(chain === 1
-      ? omit("salts", "the chain of the run is of version 1, whose texts cannot be erased")
-      : [{ name: "salts/events.jsonl", content: linesOf(Stream.map(eventsOf(rows, head), saltsOf)) }]),
-    ...(chain === 1 || !hasFrames
-      ? []
-      : [{ name: "salts/frames.jsonl", content: linesOf(Stream.map(framesOf(rows, head), saltsOf)) }]),
+    ...(chain === 1 ? omit("salts", "the chain of the run is of version 1, whose texts cannot be erased") : []),
     ...(typeof seal === "object"
       ? [jsonFile("seal.json", seal)]
       : omit(
@@ -183,7 +186,22 @@ export const filesOfRun = Effect.fnUntraced(function* (
   ]
   if (isCold)
     omit("alerts and audit entries that retention deleted with the run", "they leave the database with the run")
-  return { chain, files, leftOut }
+  const salts = { lines: () => saltsOf, keep: KEPT_PROOF_BYTES }
+  const together = (folder: string) =>
+    Effect.all([
+      hashedTogether(eventsOf(rows, head), [
+        { name: `${folder}events.jsonl`, lines: () => textOf },
+        { name: `${folder}heads.txt`, lines: () => headsOf(head, chain), keep: KEPT_PROOF_BYTES },
+        ...(chain === 1 ? [] : [{ name: `${folder}salts/events.jsonl`, ...salts }])
+      ]),
+      hasFrames
+        ? hashedTogether(framesOf(rows, head), [
+            { name: `${folder}frames.jsonl`, lines: () => textOf },
+            ...(chain === 1 ? [] : [{ name: `${folder}salts/frames.jsonl`, ...salts }])
+          ])
+        : Effect.succeed([])
+    ])
+  return { chain, files, together, leftOut }
 })
 
 const linesOf = <E extends ReadFailure>(pages: Stream.Stream<ReadonlyArray<string>, E>): BundleFile["content"] =>
@@ -229,32 +247,28 @@ const counted = <A extends { readonly seq: number }>(
 
 const textsOf = (page: ReadonlyArray<{ readonly json: string }>) => page.map(({ json }) => json)
 
-/** Seeds, or the salts that remain after an erasure. For an event without any an empty object: a verifier names it. */
-const saltsOf = (page: ReadonlyArray<{ readonly salts: MemberSalts | undefined }>) =>
-  page.map(({ salts }) => JSON.stringify(salts ?? {}))
+const textOf = ({ json }: { readonly json: string }) => json
+
+/** The seed, or the salts that remain after an erasure. For an event without any an empty object: a verifier names it. */
+const saltsOf = ({ salts }: { readonly salts: MemberSalts | undefined }) => JSON.stringify(salts ?? {})
 
 const eventsOf = (rows: EvidenceRows, { canonicalEvents, run }: ExportHead) =>
   counted(run.record.id, canonicalEvents, rows.events)
 
 const framesOf = (rows: EvidenceRows, { rawEvents, run }: ExportHead) => counted(run.record.id, rawEvents, rows.frames)
 
-/** The head of the chain after each event, a line each. */
-const headsOf = (rows: EvidenceRows, head: ExportHead, version: ChainVersion): BundleFile["content"] =>
-  Stream.suspend(() => {
-    const { next, start } = linksOf(sha256, head.run.record.id, version, head.erasures?.entries ?? [])
-    let last = start
-    return Stream.map(eventsOf(rows, head), (page) => {
-      let text = ""
-      for (const { index, json, salts } of page) {
-        const event = eventBytes(json)
-        const linked = next(last, event, index, version === 1 ? undefined : salts)
-        // An event that does not fit has a wrong head, by which a verifier names it.
-        last = typeof linked === "string" ? digestedNext(sha256, last, event) : linked
-        text += `${Hex.encode(last)}\n`
-      }
-      return text
-    })
-  })
+/** The head of the chain after each event, in their order. */
+const headsOf = ({ erasures, run }: ExportHead, version: ChainVersion) => {
+  const { next, start } = linksOf(sha256, run.record.id, version, erasures?.entries ?? [])
+  let last = start
+  return ({ index, json, salts }: SaltedEvent): string => {
+    const event = eventBytes(json)
+    const linked = next(last, event, index, version === 1 ? undefined : salts)
+    // An event that does not fit has a wrong head, by which a verifier names it.
+    last = typeof linked === "string" ? digestedNext(sha256, last, event) : linked
+    return Hex.encode(last)
+  }
+}
 
 const artifactPages = (rows: EvidenceRows, runId: RunId) =>
   Stream.paginate<ArtifactPosition | undefined, ReadonlyArray<ArtifactText>, SqlError>(undefined, (after) =>

@@ -8,6 +8,7 @@ import {
   type HashedFile,
   hashed,
   hashedText,
+  hashedTogether,
   makeZipWriter
 } from "../../../src/features/evidence/BundleFiles.ts"
 import { MAX_ZIP_BYTES } from "../../../src/features/evidence/StoredZip.ts"
@@ -45,6 +46,36 @@ describe("the files of a bundle", () => {
         assert.strictEqual(filesIn(zip).get("a.jsonl")?.length, lines * 1024)
         assert.strictEqual(reads.count, expected, `${lines} lines`)
       }
+    })
+  )
+
+  it.effect("of the same rows are made of one reading, and read again where they are not kept", () =>
+    Effect.gen(function* () {
+      let reads = 0
+      const pages = Stream.suspend(() => {
+        reads += 1
+        return Stream.make([1, 2], [3])
+      })
+      const sums = () => {
+        let sum = 0
+        return (row: number) => String((sum += row))
+      }
+      const files = yield* hashedTogether(pages, [
+        { name: "a", lines: () => String },
+        { name: "b", lines: sums },
+        { name: "c", lines: sums, keep: 2 }
+      ])
+      assert.strictEqual(reads, 1)
+      const zip = filesIn(yield* bytesOf(files))
+      assert.deepStrictEqual(
+        [...zip].map(([name, content]) => [name, content.toString()]),
+        [
+          ["a", "1\n2\n3\n"],
+          ["b", "1\n3\n6\n"],
+          ["c", "1\n3\n6\n"]
+        ]
+      )
+      assert.strictEqual(reads, 2)
     })
   )
 

@@ -136,7 +136,7 @@ export const exportLines: ItemStream = {
     header: { schema: "ExportHeader", description: "the first line: everything but the events" },
     canonical_event: { schema: "ExportedEvent", description: "one line for each canonical event, by seq" },
     raw_event: { schema: "ExportedFrame", description: "one line for each frame, when includeRaw is true" },
-    seal: { schema: "ExportedSeal", description: "the last line but one: the seal, and the heads of the hash chain" },
+    seal: { schema: "ExportedSeal", description: "the last line but one: the seal, and what proves the events" },
     digest: { schema: "ExportedDigest", description: "the last line: the digest of every byte before it" }
   }
 }
@@ -207,7 +207,7 @@ export const itemSchemas = (declared: Shape): Shape => ({
     additionalProperties: false
   },
   ExportHeader: line(partAt(declared, "RunBundle"), "header", "The head of an export by lines", {
-    leftOut: ["canonicalEvents", "rawEvents", "seal", "heads", "digest"]
+    leftOut: ["canonicalEvents", "rawEvents", "seal", "heads", "salts", "erasures", "digest"]
   }),
   ExportedEvent: line(
     partAt(declared, "CanonicalEvent"),

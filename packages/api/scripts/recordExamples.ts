@@ -197,6 +197,7 @@ await ask("compareRuns", "POST", "/runs/compare", { body: { leftRunId: run, righ
 
 // What proves that a history is the one that was.
 await ask("getRunSeal", "GET", `/runs/${run}/seal`)
+await ask("getRunSalts", "GET", `/runs/${run}/salts?limit=2`)
 await ask("getSealKeys", "GET", "/.well-known/runplane-keys.json")
 
 // What is said about decisions.

@@ -23,8 +23,8 @@ export class Ids extends Context.Service<
   {
     readonly uuid: Effect.Effect<string>
     readonly uuids: (count: number) => Effect.Effect<ReadonlyArray<string>>
-    /** Seeds of the salts of texts (docs/reference/seal-format.md#digests), of 16 bytes each. */
-    readonly seeds: (count: number) => Effect.Effect<ReadonlyArray<Uint8Array>>
+    /** Seeds of the salts of texts (docs/reference/seal-format.md#digests), one after the other, of 16 bytes each. */
+    readonly seeds: (count: number) => Effect.Effect<Uint8Array>
     /** 32 hexadecimal digits, a W3C trace id. */
     readonly traceId: Effect.Effect<string>
     /** 16 hexadecimal digits, a W3C span id. */
@@ -39,10 +39,7 @@ export class Ids extends Context.Service<
         Effect.map(random.randomBytes(16 * count), (bytes) =>
           Array.from({ length: count }, (_, index) => uuidAt(bytes, 16 * index))
         )
-      const seeds = (count: number) =>
-        Effect.map(random.randomBytes(16 * count), (bytes) =>
-          Array.from({ length: count }, (_, index) => bytes.subarray(16 * index, 16 * (index + 1)))
-        )
+      const seeds = (count: number) => random.randomBytes(16 * count)
       const digits = (size: number) =>
         Effect.map(random.randomBytes(size), (bytes) => Array.from(bytes, (byte) => hex[byte]).join(""))
       return Ids.of({ uuid: random.uuidV4(), uuids, seeds, traceId: digits(16), spanId: digits(8) })

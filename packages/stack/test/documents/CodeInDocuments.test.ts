@@ -146,7 +146,9 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/reference/ingest.md: with trace.get_tracer("app").start_as_current_span("answer-ticket"):':
     "needs the SDK of PyPI; tested by hand",
   'docs/reference/seal.md: m0 = SHA-256("runplane-marks-v1\\n" + runId)': "a formula",
-  'docs/reference/seal.md: h0 = SHA-256("runplane-seal-v1\\n" + runId)': "a formula",
+  'docs/reference/seal.md: h0 = SHA-256("runplane-seal-v2\\n" + runId)': "a formula",
+  'docs/reference/seal-format.md: disclosure = base64url(["<salt>","<pointer>",<text of the value>])': "a formula",
+  'docs/reference/seal-format.md: e0 = SHA-256("runplane-erasures-v1\\n" + runId)': "a formula",
   "packs/README.md: <pack>/pack.yaml": "a picture of folders",
   "packs/README.md: npm run packs -- validate packs/my-team/scenarios/team-decision/1.0.0": "a command and its output",
   'docs/guides/README.md: alias runplane="$CHECKOUT/node_modules/.bin/node $CHECKOUT/packages/stack/src/runplane/main.ts"':

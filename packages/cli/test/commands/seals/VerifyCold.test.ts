@@ -12,6 +12,9 @@ import {
   type ColdRun,
   chainNext,
   chainStart,
+  digestedEvent,
+  digestedNext,
+  digestedStart,
   eventBytes,
   eventRow,
   makeSeal
@@ -68,9 +71,24 @@ const runRow: ColdRun = {
   erasures: null
 }
 
+/** The same run in version 2 of the chain. */
+const seeds = texts.map((_, at) => createHash("md5").update(`${at}`).digest().toString("base64url"))
+const digestedSeal = makeSeal(
+  {
+    ...{ runId: RUN, events: texts.length, sealedAt: AT, frames: null, late: false, provenAfter: 0, chain: 2 },
+    head: texts.reduce(
+      (before, text, at) =>
+        digestedNext(sha256, before, Result.getOrThrow(digestedEvent(sha256, eventBytes(text), seeds[at] ?? ""))),
+      digestedStart(sha256, RUN)
+    )
+  },
+  signer
+)
+
 /** An archive of the run and of another one, whose events alternate, in files of 20 positions. */
 const archive = Effect.fnUntraced(function* (
-  change: (texts: ReadonlyArray<string>) => ReadonlyArray<string> = (same) => same
+  change: (texts: ReadonlyArray<string>) => ReadonlyArray<string> = (same) => same,
+  { row = runRow, salts = [] }: { readonly row?: ColdRun; readonly salts?: ReadonlyArray<string> } = {}
 ) {
   const folder = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "runplane-verify-"))),
@@ -89,13 +107,21 @@ const archive = Effect.fnUntraced(function* (
   }
   const events = [...change(texts), ...textsOf(OTHER, 11)].map((text) => {
     const { index, runId, seq } = JSON.parse(text)
-    return eventRow("main", { seq, runId, index, ts: Date.parse(AT), type: "run.started", text, salts: null })
+    return eventRow("main", {
+      seq,
+      runId,
+      index,
+      ts: Date.parse(AT),
+      type: "run.started",
+      text,
+      salts: (runId === RUN && salts[index - 1]) || null
+    })
   })
   for (const from of [1, 21, 41, 61, 81]) {
     const rows = events.filter(({ seq }) => seq >= from && seq < from + 20).toSorted((a, b) => a.seq - b.seq)
     yield* put("events", from, from + 19, rows)
   }
-  yield* put("runs", 1, 1, [runRow, { ...runRow, run_id: OTHER, seal: null }])
+  yield* put("runs", 1, 1, [row, { ...runRow, run_id: OTHER, seal: null }])
   const tombstone = {
     cell: "main",
     version: 2,
@@ -132,6 +158,24 @@ describe("runplane verify --archive", () => {
       assert.include(text, "signed by key-1")
       const json = JSON.parse((yield* verify(folder, RUN, "--json")).text)
       assert.deepInclude(json, { runId: RUN, ok: true, events: 30, signature: "valid", archive: `file://${folder}` })
+    })
+  )
+
+  it.effect("checks version 2 of the chain with the salts of the files", () =>
+    Effect.gen(function* () {
+      const row = { ...runRow, seal: JSON.stringify(digestedSeal) }
+      const kept = yield* archive(undefined, { row, salts: seeds })
+      const json = JSON.parse((yield* verify(kept, RUN, "--json", "--min-chain", "2")).text)
+      assert.deepInclude(json, { ok: true, events: 30, signature: "valid", erased: 0 })
+      const unsalted = yield* archive(undefined, { row, salts: seeds.with(4, "") })
+      assert.include((yield* verify(unsalted, RUN)).complaint, "from event 5 on: its salts are missing")
+      const altered = yield* archive((all) => all.with(2, (all[2] ?? "").replace("naïve", "naive")), {
+        row,
+        salts: seeds
+      })
+      assert.include((yield* verify(altered, RUN)).complaint, "the events do not end in the head that was sealed")
+      const first = yield* verify(yield* archive(), RUN, "--min-chain", "2")
+      assert.include(first.complaint, "its chain is of version 1, and version 2 is required")
     })
   )
 

@@ -6,7 +6,25 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { chainNext, chainStart, eventBytes, makeSeal, type Seal, signedBytes } from "@runplane/domain"
+import {
+  chainNext,
+  chainStart,
+  digestedEvent,
+  digestedNext,
+  digestedStart,
+  type ErasureAppendix,
+  type ErasureEntry,
+  erasedEvent,
+  erasuresNext,
+  erasuresStart,
+  eventBytes,
+  eventErasure,
+  type MemberSalts,
+  makeErasuresHead,
+  makeSeal,
+  type Seal,
+  signedBytes
+} from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -57,7 +75,17 @@ const sealOf = (
 /** A service with one run, as it pretends to have it. */
 class World extends Context.Service<
   World,
-  { readonly folder: string; readonly url: string; has: { events: ReadonlyArray<string>; seal: Seal } }
+  {
+    readonly folder: string
+    readonly url: string
+    has: {
+      events: ReadonlyArray<string>
+      seal: Seal
+      salts?: ReadonlyArray<MemberSalts>
+      /** What the next requests have, the last of them for all further ones. */
+      erasures?: ReadonlyArray<ErasureAppendix | null>
+    }
+  }
 >()("test/World") {
   static readonly layer = Layer.effect(
     World,
@@ -67,8 +95,17 @@ class World extends Context.Service<
         const server = createServer((request, response) => {
           const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost")
           const [afterSeq, limit] = ["afterSeq", "limit"].map((name) => Number(searchParams.get(name)))
-          const { events, seal } = world.has
+          const { erasures = [null], events, salts = [], seal } = world.has
           const isSeal = pathname === `/runs/${RUN}/seal`
+          if (pathname === `/runs/${RUN}/salts`) {
+            const [now = null, ...later] = erasures
+            if (later.length > 0) world.has.erasures = later
+            const positions = salts.map((salts, at) => ({ seq: 10 + at, index: at + 1, salts }))
+            const data = positions.filter(({ seq }) => seq > (afterSeq ?? 0)).slice(0, limit)
+            response.setHeader("content-type", "application/json")
+            response.end(JSON.stringify({ data, erasures: now }))
+            return
+          }
           const page = events.filter((text) => JSON.parse(text).seq > (afterSeq ?? 0)).slice(0, limit)
           response.setHeader("content-type", "application/json")
           response.end(isSeal ? JSON.stringify({ ...seal, earlier: [] }) : `[${page.join(",")}]`)
@@ -87,7 +124,38 @@ class World extends Context.Service<
   )
 }
 
-const honest = () => ({ events: texts, seal: sealOf(texts, signer) })
+const honest = (): World["Service"]["has"] => ({ events: texts, seal: sealOf(texts, signer) })
+
+/** The same run in version 2 of the chain, with a name that can be erased. */
+const named = texts.map((text) => text.replace('"data":{', '"data":{"name":"Ann",'))
+const seeds = named.map((_, at) => createHash("md5").update(`${at}`).digest().toString("base64url"))
+const digested = (): World["Service"]["has"] => {
+  const head = named.reduce(
+    (before, text, at) =>
+      digestedNext(sha256, before, Result.getOrThrow(digestedEvent(sha256, eventBytes(text), seeds[at] ?? ""))),
+    digestedStart(sha256, RUN)
+  )
+  const draft = { runId: RUN, events: EVENTS, head, sealedAt: AT, frames: null, late: false, provenAfter: 0 }
+  return { events: named, salts: seeds, seal: makeSeal({ ...draft, chain: 2 }, signer) }
+}
+
+/** It without the name in its event 7. */
+const erased = (): World["Service"]["has"] => {
+  const [pointer, at, reason] = ["/data/name", AT, "request"]
+  const text = eventBytes(named[6] ?? "")
+  const erasure = eventErasure(sha256, text, seeds[6] ?? "", pointer)
+  const served = erasedEvent(text, [{ pointer, at, reason }])
+  const entry: ErasureEntry = { target: "event", index: 7, pointer, digest: erasure?.digest ?? "", at, by: "x", reason }
+  const start = erasuresStart(sha256, RUN)
+  const head = makeErasuresHead(RUN, 1, erasuresNext(sha256, start, 1, entry), signer)
+  const entries = [{ position: 1, previous: Buffer.from(start).toString("hex"), ...entry }]
+  return {
+    ...digested(),
+    events: named.with(6, Buffer.from(served ?? "").toString()),
+    salts: seeds.map((seed, index): MemberSalts => (index === 6 ? (erasure?.salts ?? "") : seed)),
+    erasures: [{ entries, head }]
+  }
+}
 
 const verify = (...args: ReadonlyArray<string>) =>
   Effect.flatMap(keeping("keys.json", { keys: [jwk] }), (keys) => verifyWith("--keys", keys, ...args))
@@ -152,6 +220,34 @@ layer(World.layer)("runplane runs verify", (it) => {
       assert.include((yield* verify()).complaint, "the events do not end in the head that was sealed")
       yield* serving({ seal: sealOf(texts) })
       assert.deepInclude(yield* verify(), { code: 1, complaint: `run ${RUN} does not fit: its seal is not signed` })
+    })
+  )
+
+  it.effect("checks version 2 of the chain with the salts of the service, and what was erased", () =>
+    Effect.gen(function* () {
+      yield* serving(digested())
+      const whole = JSON.parse((yield* verify("--json", "--min-chain", "2")).text)
+      assert.deepInclude(whole, { ok: true, events: EVENTS, signature: "valid", erased: 0 })
+      yield* serving(erased())
+      const { code, text } = yield* verify()
+      assert.strictEqual(code, 0)
+      assert.include(text, "1 value, each with an entry that says why")
+      yield* serving({ ...erased(), erasures: [null] })
+      assert.include((yield* verify()).complaint, "from event 7 on: /data/name is erased without an entry")
+      yield* serving({ ...digested(), salts: seeds.slice(0, 300) })
+      assert.include((yield* verify()).complaint, "from event 301 on: its salts are missing")
+      yield* serving({})
+      assert.include((yield* verify("--min-chain", "2")).complaint, "of version 1, and version 2 is required")
+    })
+  )
+
+  it.effect("begins again when a text is erased during the check", () =>
+    Effect.gen(function* () {
+      const has = erased()
+      yield* serving({ ...has, erasures: [null, ...(has.erasures ?? [])] })
+      const { code, text } = yield* verify()
+      assert.strictEqual(code, 0)
+      assert.include(text, "1 value")
     })
   )
 

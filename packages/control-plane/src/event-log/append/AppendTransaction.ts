@@ -39,6 +39,7 @@ import {
 import { addCheckpoint, addHead, hasGrown } from "./HeadRows.ts"
 import { InsertEvents, noEventRows, noRunRows } from "./InsertEvents.ts"
 import type { LockedHead } from "./LockHeads.ts"
+import { seedsOf } from "./Positions.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 import { makeReactions, type WrittenAppend } from "./Reactors.ts"
 
@@ -160,8 +161,8 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const count = decisions.reduce((sum, decision) => sum + decision.drafts.length, 0)
     const further = count > seqs.length ? yield* rows.allocate(count - seqs.length) : []
     const rowCount = decisions.reduce((sum, { drafts, frames }) => sum + drafts.length + frames.length, 0)
-    const seeds = yield* ids.seeds(rowCount)
-    const positions = { seqs: [...seqs, ...further], ids: yield* ids.uuids(count), next: 0, seeds, nextSeed: 0 }
+    const seeds = seedsOf(yield* ids.seeds(rowCount))
+    const positions = { seqs: [...seqs, ...further], ids: yield* ids.uuids(count), next: 0, seeds }
 
     const committed: Array<Changed> = []
     const appends: Array<WrittenAppend> = []

@@ -16,7 +16,7 @@ import type { CommittedEvent } from "../CommittedEvent.ts"
 import { type Checkpoint, NO_CHECKPOINT } from "../projection/Checkpoint.ts"
 import { participantsOf, type RememberedRun } from "../projection/ProjectionCache.ts"
 import { emptyProjected, type Projected, projectAndMeasure } from "../projection/ReplayLog.ts"
-import { eventTexts, payloadTexts, seedText } from "../seal/DigestedTexts.ts"
+import { eventTexts, payloadTexts } from "../seal/DigestedTexts.ts"
 import { extendChain, extendDigested } from "../seal/HashChain.ts"
 import { type Vouched, vouchedHead } from "../seal/HeadProof.ts"
 import {
@@ -350,8 +350,8 @@ export const fold = (
     run.lastSeq = seq
     run.lastIndex = event.index
     projected = projectAndMeasure(projected, event)
-    const seed = takeSeed(positions, run.head.version)
-    const { digested, text: json } = eventTexts(seed, event.recorded)
+    const seed = takeSeed(positions.seeds, run.head.version)
+    const { digested, text: json } = eventTexts(seed?.bytes, event.recorded)
     run.chain = digested === undefined ? extendChain(run.chain, json) : extendDigested(run.chain, digested)
     run.stateBytes += Math.min(json.length, MOST_GROWTH_BYTES)
     batch.events.push({
@@ -361,7 +361,7 @@ export const fold = (
       ts: event.ts,
       type: event.type,
       event: json,
-      seed: seedText(seed)
+      seed: seed?.text ?? null
     })
     batch.characters += json.length
     events.push(event)
@@ -372,12 +372,12 @@ export const fold = (
     run.lastRawSeq += 1
     const { kind, payload, sourceName } = frame.raw
     const [seq, ts] = [run.lastRawSeq, frame.receivedAt]
-    const seed = takeSeed(positions, run.head.version)
-    const { digested, text: json } = payloadTexts(seed, kind, payload)
+    const seed = takeSeed(positions.seeds, run.head.version)
+    const { digested, text: json } = payloadTexts(seed?.bytes, kind, payload)
     const covered = frameText({ seq, ts, kind, sourceName }, digested ?? json)
     run.framesHead =
       digested === undefined ? extendChain(run.framesHead, covered) : extendDigested(run.framesHead, covered)
-    batch.raw.push({ run_id: runId, seq, ts, kind, source_name: sourceName, payload: json, seed: seedText(seed) })
+    batch.raw.push({ run_id: runId, seq, ts, kind, source_name: sourceName, payload: json, seed: seed?.text ?? null })
     batch.characters += json.length
   }
   if (decision.change === "applied") run.dirty = true

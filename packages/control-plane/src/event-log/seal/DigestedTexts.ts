@@ -1,6 +1,5 @@
 import { createHmac, hash } from "node:crypto"
 import { type DigestMember, digestedData, digestedPayload, type JsonObject, type RecordedEvent } from "@runplane/domain"
-import * as Hex from "effect/encoding/Hex"
 
 const BLOCK = 64
 const SALT_BYTES = 16
@@ -84,7 +83,3 @@ export const payloadTexts = (seed: Uint8Array | undefined, kind: string, payload
   seed === undefined
     ? { text: JSON.stringify(payload), digested: undefined }
     : textsOf(seed, (digest) => digestedPayload(kind, payload, digest))
-
-/** A seed as its column takes it; null without one. */
-export const seedText = (seed: Uint8Array | undefined): string | null =>
-  seed === undefined ? null : `\\x${Hex.encode(seed)}`

@@ -2130,8 +2130,6 @@ class ExportHeader(_ExportHeaderRequired, total=False):
     """The head of an export by lines."""
 
     marks: MarkAppendix
-    salts: ExportSalts
-    erasures: ErasureAppendix
 
 
 class ExportSalts(TypedDict):

@@ -58,7 +58,10 @@ describe("the files of a bundle", () => {
       })
       const sums = () => {
         let sum = 0
-        return (row: number) => String((sum += row))
+        return (row: number) => {
+          sum += row
+          return String(sum)
+        }
       }
       const files = yield* hashedTogether(pages, [
         { name: "a", lines: () => String },

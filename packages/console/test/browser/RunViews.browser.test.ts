@@ -361,8 +361,8 @@ describe("the views of a run in a browser", () => {
       const card = alone.getByRole("region", { name: "Decision card" })
       await card.getByText(`${sent.projection.policy.voteTally[0].voters.allow} for, `).first().waitFor()
       // Another vote is tried without the service.
-      const seats = card.getByRole("button", { name: /try another vote$/ })
-      await seats.first().click()
+      const votes = card.getByRole("button", { name: /try another vote$/ })
+      await votes.first().click()
       await card.getByText(/^Would (not )?stand$/).waitFor()
       assert.strictEqual(await alone.getByRole("button", { name: "Comment" }).count(), 0)
       assert.deepStrictEqual(errors, [])

@@ -249,7 +249,7 @@ const textsOf = (page: ReadonlyArray<{ readonly json: string }>) => page.map(({ 
 
 const textOf = ({ json }: { readonly json: string }) => json
 
-/** The seed, or the salts that remain after an erasure. For an event without any an empty object: a verifier names it. */
+/** The seed, or the salts that remain after an erasure; an empty object without any, so that a verifier names it. */
 const saltsOf = ({ salts }: { readonly salts: MemberSalts | undefined }) => JSON.stringify(salts ?? {})
 
 const eventsOf = (rows: EvidenceRows, { canonicalEvents, run }: ExportHead) =>

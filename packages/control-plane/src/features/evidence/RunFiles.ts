@@ -129,7 +129,7 @@ export const filesOfRun = Effect.fnUntraced(function* (
   omit("people.jsonl", "this release has no items for people, so nothing of people was recorded and nothing is claimed")
   omit(
     "the scenario's own text, agents' manifests and versions, and A2A cards",
-    "only the launch service has them; scenario.yaml has the descriptor that it compiled"
+    "the control plane does not store them: they are with the launch service, where one started the run"
   )
 
   const chain = typeof seal === "object" ? chainVersionOf(seal) : head.chain

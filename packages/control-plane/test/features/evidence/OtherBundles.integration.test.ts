@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from "node:crypto"
+import { generateKeyPairSync, randomBytes, sign } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), "runplane-cold-evidence-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const pass = passInto(fileTarget(folder), writing({ bounds: { rows: 5, bytes: 1_000_000 } }))
 const service = layerTestService({
-  settings: { ARCHIVE_URL: pathToFileURL(folder).href, ARCHIVE_INTERVAL_MS: "3600000" }
+  settings: { ARCHIVE_URL: pathToFileURL(folder).href, ARCHIVE_INTERVAL_MS: "3600000", OTLP_SETTLE_MS: "100" }
 })
 
 const textIn = (zip: Buffer, name: string) => filesIn(zip).get(name)?.toString("utf8") ?? ""
@@ -94,6 +94,46 @@ layer(service, { excludeTestServices: true })("the evidence", (it) => {
       assert.match(textIn(bundle, "receipt.jws"), /^[\w-]+\.\.[\w-]+\n$/)
       assert.strictEqual(JSON.parse(textIn(bundle, "receipt-keys.json")).keys[0].kid, "receipts-1")
       if (hasPython) assert.strictEqual((yield* verify(bundle, { keys: yield* keysOf })).code, 0)
+    })
+  )
+
+  it.effect("of a run from OpenTelemetry has no descriptor and no frames, and is proven", () =>
+    Effect.gen(function* () {
+      const traceId = randomBytes(16).toString("hex")
+      const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
+      const span = (spanId: string, name: string, attributes: ReadonlyArray<object>, parentSpanId = "") => ({
+        ...{ traceId, spanId, parentSpanId, name, kind: 1, attributes },
+        ...{ startTimeUnixNano: "1782900000000000000", endTimeUnixNano: "1782900001000000000" }
+      })
+      const usage = ["input", "output"].map((kind) => ({
+        key: `gen_ai.usage.${kind}_tokens`,
+        value: { intValue: "7" }
+      }))
+      const chat = [text("gen_ai.operation.name", "chat"), text("gen_ai.request.model", "unlisted-model"), ...usage]
+      const spans = [
+        span("1111111111111111", "invoke_agent desk", [
+          text("gen_ai.operation.name", "invoke_agent"),
+          text("gen_ai.agent.name", "desk")
+        ]),
+        span("2222222222222222", "chat unlisted-model", chat, "1111111111111111")
+      ]
+      const body = { resourceSpans: [{ resource: { attributes: [] }, scopeSpans: [{ spans }] }] }
+      assert.strictEqual((yield* call("POST", "/v1/traces", { body })).status, 200)
+      const found = yield* until(
+        call("GET", `/runs?q=traceId:${traceId}%20status:completed`),
+        ({ body }) => body.data.length > 0
+      )
+      const bundle = yield* evidenceOf(found.body.data[0].id)
+      const [run] = JSON.parse(textIn(bundle, "manifest.json")).runs
+      assert.deepInclude(run, { status: "completed", sealed: true })
+      assert.strictEqual(run.gaps.guessedPrices, 1)
+      assert.include(
+        run.leftOut.map(({ what }: { what: string }) => what),
+        "scenario.yaml"
+      )
+      if (!hasPython) return
+      const { code, output } = yield* verify(bundle, { keys: yield* keysOf })
+      assert.strictEqual(code, 0, output)
     })
   )
 

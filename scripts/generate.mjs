@@ -44,6 +44,7 @@ const generators = [
     output: "packages/python/src/runplane/gen",
     write: (target) => run("node", ["scripts/client.mjs", target], join(root, "packages/python"))
   },
+  evidenceTexts(),
   folderLists()
 ]
 
@@ -85,6 +86,27 @@ function protobuf(home, folder) {
       } finally {
         rmSync(base, { recursive: true, force: true })
       }
+    }
+  }
+}
+
+/** The files that each evidence bundle has besides its data, as texts of the program: a bundled one has no files. */
+function evidenceTexts() {
+  const texts = {
+    ERASABLE_JSON: "docs/reference/erasable.json",
+    VERIFY_MD: "packages/verify/VERIFY.md",
+    VERIFY_PY: "packages/verify/verify.py"
+  }
+  return {
+    name: "texts of evidence bundles",
+    output: "packages/control-plane/src/features/evidence/gen",
+    write: (target) => {
+      mkdirSync(target, { recursive: true })
+      const constants = Object.entries(texts).map(([name, file]) => {
+        const text = readFileSync(join(root, file), "utf8").replaceAll("\r\n", "\n")
+        return `/** ${file} */\nexport const ${name} = ${JSON.stringify(text)}\n`
+      })
+      writeFileSync(join(target, "EvidenceTexts.ts"), `// Made by npm run generate.\n${constants.join("\n")}`)
     }
   }
 }

@@ -8,7 +8,7 @@
 // the end, and keeps release/VERSION.
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
@@ -92,8 +92,9 @@ const freezeMigrations = () => {
   writeFileSync(join(root, "packages/checks/src/migrations/frozen.json"), `${JSON.stringify(frozen, null, 2)}\n`)
 }
 
-/** The bills of the packed files beside them, and the sums of all. */
+/** The bills of the packed files beside them, the verifier of evidence, and the sums of all. */
 const describeFiles = () => {
+  copyFileSync(join(root, "packages/verify/verify.py"), join(folder, "verify.py"))
   const packed = readdirSync(folder).filter((name) => name.endsWith(".tgz"))
   for (const file of packed) {
     const bill = run("tar", ["-xOzf", join(folder, file), "package/sbom.cdx.json"], {

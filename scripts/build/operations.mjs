@@ -38,7 +38,10 @@ const shapeOf = (operation, document) => {
   const answers = Object.entries(operation.responses)
     .filter(([status]) => status.startsWith("2"))
     .flatMap(([, response]) => Object.entries(response.content ?? {}))
-    .map(([type, { schema }]) => (type === "application/json" ? typeOf(schema ?? {}, "    ") : "string"))
+    .map(([type, { schema }]) => {
+      if (type === "application/json") return typeOf(schema ?? {}, "    ")
+      return type === "application/zip" ? "Uint8Array" : "string"
+    })
   const summary = operation.summary === undefined ? "" : `  /** ${clean(operation.summary)} */\n`
   return `${summary}  ${operation.operationId}: {\n${[
     ...group("path"),

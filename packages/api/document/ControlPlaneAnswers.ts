@@ -81,6 +81,14 @@ export const controlPlaneAnswers = {
   ),
   UnknownCursor: errorAnswer("the cursor is of another list, or of another order", unknownCursor()),
   SearchTooSlow: errorAnswer("the search took longer than searches may", searchTooSlow(["id", "status", "createdAt"])),
+  RunBeingErased: errorAnswer(
+    "texts of the run are erased while it is read, again and again",
+    controlPlaneError("SERVICE_UNAVAILABLE", `texts of run ${WEBHOOK} were erased while it was read`)
+  ),
+  EvidenceRefused: errorAnswer(
+    "the search finds more runs than one bundle has, or none; or a zip cannot hold the run",
+    badRequest("q finds more than 1000 runs, the most of one bundle")
+  ),
   UnreadableSearch: errorAnswer(
     "the search names what does not exist, or cannot be read",
     badRequest('q at 8: "done" is not a value of status; expected queued, starting')

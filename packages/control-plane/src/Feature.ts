@@ -4,6 +4,7 @@ import type { Reactor } from "./event-log/append/Reactors.ts"
 import type { ErasureHook } from "./event-log/erasure/ErasureHooks.ts"
 import type { DeletionHook } from "./event-log/runs/DeletionHooks.ts"
 import type { MarkHook } from "./marks/MarkHooks.ts"
+import type { EvidencePart } from "./platform/http/EvidenceParts.ts"
 import type { Ready } from "./platform/http/ReadyParts.ts"
 import type { Expiry } from "./platform/postgres/Expiry.ts"
 import type { RunExtra } from "./platform/postgres/search/RunExtras.ts"
@@ -54,6 +55,9 @@ export interface Feature {
   /** Its part of the readiness of the service. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly ready?: Effect.Effect<Ready, any, any>
+  /** Its file in the evidence of a run. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly evidence?: Effect.Effect<EvidencePart, any, any>
   /** The handlers of its groups of the API. The server puts the middleware of the contract under them. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly routes?: Layer.Layer<never, any, any>

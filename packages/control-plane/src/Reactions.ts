@@ -10,6 +10,7 @@ import { MarkHooks } from "./marks/MarkHooks.ts"
 import { markSearchFields } from "./marks/MarkSearchFields.ts"
 import { makeLateCancelErasure } from "./observe/LateCancelErasure.ts"
 import { makeAuditExpiry } from "./platform/audit/AuditExpiry.ts"
+import { EvidenceParts } from "./platform/http/EvidenceParts.ts"
 import { ReadyParts } from "./platform/http/ReadyParts.ts"
 import { Metrics } from "./platform/metrics/Metrics.ts"
 import { Expiries } from "./platform/postgres/Expiry.ts"
@@ -65,7 +66,10 @@ export const layerSearches = Layer.mergeAll(
 /** What features add to the readiness of the service. Requires the services of their layers. */
 export const layerReady = Layer.effect(ReadyParts, Effect.all(fieldsOf(features, "ready")))
 
-/** What features add to the log, to marks, runs, searches and retention, and the services of their reactors. */
+/** What features add to the evidence of runs. */
+const layerEvidence = Layer.effect(EvidenceParts, Effect.all(fieldsOf(features, "evidence")))
+
+/** What features add to log, marks, runs, searches, retention and evidence, and the services of their reactors. */
 export const layer = Layer.mergeAll(
   reactors,
   layerDeletionHooks,
@@ -73,7 +77,8 @@ export const layer = Layer.mergeAll(
   markHooks,
   claimHooks,
   admission,
-  layerExpiries
+  layerExpiries,
+  layerEvidence
 ).pipe(
   Layer.provide(RunTraces.layer),
   Layer.provideMerge(layerSearches),

@@ -3,6 +3,7 @@ import { alerts } from "./features/alerts/Alerts.feature.ts"
 import { archive } from "./features/archive/Archive.feature.ts"
 import { decisions } from "./features/decisions/Decisions.feature.ts"
 import { erasure } from "./features/erasure/Erasure.feature.ts"
+import { evidence } from "./features/evidence/Evidence.feature.ts"
 import { ingest } from "./features/ingest/Ingest.feature.ts"
 import { mcp } from "./features/mcp/Mcp.feature.ts"
 import { receipts } from "./features/receipts/Receipts.feature.ts"
@@ -14,6 +15,7 @@ export const features = [
   archive,
   decisions,
   erasure,
+  evidence,
   ingest,
   mcp,
   receipts,

@@ -17,7 +17,7 @@ const snake = (name) => {
   return KEYWORDS.has(text) ? `${text}_` : text
 }
 
-/** The answer of an operation: JSON, events of a stream, lines of JSON, or a text. */
+/** The answer of an operation: JSON, events of a stream, lines of JSON, a file, or a text. */
 const answerOf = (operation, name, types) => {
   const contents = Object.entries(operation.responses)
     .filter(([status]) => status.startsWith("2"))
@@ -30,6 +30,7 @@ const answerOf = (operation, name, types) => {
   const media = contents.map(([type]) => type)
   if (media.includes("text/event-stream")) return { call: "_events", type: "Generator[StreamMessage, None, None]" }
   if (media.includes("application/x-ndjson")) return { call: "_lines", type: "Generator[Any, None, None]" }
+  if (media.includes("application/zip")) return { call: "_bytes", type: "bytes" }
   return media.length === 0 ? { call: "_nothing", type: "None" } : { call: "_text", type: "str" }
 }
 

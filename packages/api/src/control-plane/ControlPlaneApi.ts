@@ -15,6 +15,7 @@ import { DecisionsGroup } from "./decisions/DecisionsGroup.ts"
 import { ErasuresGroup } from "./erasures/ErasuresGroup.ts"
 import { CrossRunEventsGroup } from "./events/CrossRunEventsGroup.ts"
 import { EventsGroup } from "./events/EventsGroup.ts"
+import { EvidenceGroup } from "./evidence/EvidenceGroup.ts"
 import { ExportsGroup } from "./exports/ExportsGroup.ts"
 import { HealthGroup } from "./health/HealthGroup.ts"
 import { RuntimeGroup } from "./health/RuntimeGroup.ts"
@@ -56,6 +57,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(CompareGroup)
   .add(ProjectionGroup)
   .add(ExportsGroup)
+  .add(EvidenceGroup)
   .add(QueryGroup)
   .add(PricesGroup)
   .add(MeGroup)

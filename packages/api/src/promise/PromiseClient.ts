@@ -107,8 +107,10 @@ const queryOf = (query: object = {}): string => {
 }
 
 const answerOf = async (response: Response): Promise<unknown> => {
+  const type = response.headers.get("content-type") ?? ""
+  if (type.startsWith("application/zip")) return new Uint8Array(await response.arrayBuffer())
   const text = await response.text()
-  if (!/^application\/([\w.]+\+)?json\b/.test(response.headers.get("content-type") ?? "")) return text
+  if (!/^application\/([\w.]+\+)?json\b/.test(type)) return text
   return text === "" ? undefined : JSON.parse(text)
 }
 

@@ -32,3 +32,12 @@ describe("the client with promises, following a run", () => {
     assert.deepStrictEqual(await followed(snapshotFrame("failed", 14), 14), [])
   })
 })
+
+describe("the client with promises", () => {
+  it("answers a file as its bytes", async () => {
+    const bytes = Uint8Array.of(0x50, 0x4b, 3, 4, 0xff, 0xfe)
+    const fetch = () => Promise.resolve(new Response(bytes, { headers: { "content-type": "application/zip" } }))
+    const { call } = makeCalls({ getEvidence: ["GET", "/runs/{id}/evidence"] }, { baseUrl: "http://localhost", fetch })
+    assert.deepStrictEqual(await call("getEvidence", { path: { id: "1" } }), bytes)
+  })
+})

@@ -89,6 +89,7 @@ export const controlPlane: FolderTables = {
     archive: { meaning: "files of the log, written by one process; reads of runs that only files have", knows: [] },
     decisions: { meaning: "the decision of each run, for lists and searches", knows: [] },
     erasure: { meaning: "erasure of texts from a run, and jobs over many runs", knows: [] },
+    evidence: { meaning: "one file that an auditor checks without the service", knows: [] },
     ingest: { meaning: "OpenTelemetry: receive spans, store them, make events of runs", knows: [] },
     mcp: { meaning: "the MCP endpoint, whose tools call this service in the process", knows: [] },
     receipts: { meaning: "receipts of decisions: read from the runtime, checked, recorded", knows: [] },

@@ -20,6 +20,10 @@ export const domain: FolderTables = {
     },
     seals: { meaning: "hash chain and proofs", knows: ["marks", "projector", "events", "receipts", ...BASE] },
     archive: { meaning: "columns, files and ranges of the archive", knows: ["events", ...BASE] },
+    evidence: {
+      meaning: "what an evidence bundle says of a run: oversight, models, gaps",
+      knows: ["card", "insight", "projector", "policies", "events", ...BASE]
+    },
     card: {
       meaning: "the picture of a decision: verdict, rings of votes, reasons",
       knows: ["insight", "policies", "receipts", ...BASE]

@@ -13,6 +13,7 @@ import { query } from "./archive/Query.ts"
 import { stability } from "./decisions/Stability.ts"
 import { erase } from "./erasures/Erase.ts"
 import { events } from "./events/Events.ts"
+import { evidence } from "./evidence/Evidence.ts"
 import { cases } from "./gate/Cases.ts"
 import { gate } from "./gate/Gate.ts"
 import { launch } from "./launcher/Launch.ts"
@@ -92,7 +93,7 @@ const version = Command.make("version", {}, () =>
 
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
-  ...[runs, launch, gate, cases, stability, scenarios, processes, events],
+  ...[runs, launch, gate, cases, stability, scenarios, processes, events, evidence],
   ...[policies, agents, marks, budgets, alerts, webhooks, verify, erase, query, ledger, prices, mcp, profiles],
   ...[completions, help, version]
 ] as const

@@ -348,6 +348,7 @@ describe("the views of a run in a browser", () => {
       const { digest, ...sent } = await get("/export")
       assert.deepStrictEqual(bundle.canonicalEvents, sent.canonicalEvents)
       assert.strictEqual(bundle.marks.entries.at(-1).content.comment, "seen on Monday too")
+      assert.include(await readFile(await save(/^Evidence/), "latin1"), `"scope": {\n    "run": "${decided}"`)
       const file = join(tmpdir(), `${decided}.html`)
       await copyFile(await save(/^Page/), file)
       assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
@@ -360,10 +361,8 @@ describe("the views of a run in a browser", () => {
       const card = alone.getByRole("region", { name: "Decision card" })
       await card.getByText(`${sent.projection.policy.voteTally[0].voters.allow} for, `).first().waitFor()
       // Another vote is tried without the service.
-      await card
-        .getByRole("button", { name: /try another vote$/ })
-        .first()
-        .click()
+      const votes = card.getByRole("button", { name: /try another vote$/ })
+      await votes.first().click()
       await card.getByText(/^Would (not )?stand$/).waitFor()
       assert.strictEqual(await alone.getByRole("button", { name: "Comment" }).count(), 0)
       assert.deepStrictEqual(errors, [])

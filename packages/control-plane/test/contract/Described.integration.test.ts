@@ -109,8 +109,9 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* get("/pricing/models")
       yield* get("/pricing/calls", "limit=2")
       yield* post("/runs/{id}/stream-tickets")
-      yield* get("/runs/{id}/export", "includeRaw=true")
-      yield* get("/runs/{id}/export", "includeRaw=true&format=jsonl")
+      for (const query of ["includeRaw=true", "includeRaw=true&format=jsonl"]) yield* get("/runs/{id}/export", query)
+      yield* get("/runs/{id}/evidence", "includeRaw=false")
+      yield* get("/evidence", "q=status:completed")
       yield* post("/runs/{id}/replay", { mode: "instant", fromSeq: 1 })
       yield* get("/runs/{id}/replay/state", "seq=3")
       const live = yield* framesUntil(`/runs/${scripted}/stream?afterSeq=0&heartbeatMs=1000`, "heartbeat")
@@ -221,8 +222,8 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       // What proves a history, and what stays of it.
       const { runId: ended } = yield* post("/runs", descriptor())
       yield* post("/runs/{id}/abandon", { reason: "no agent came" }, ended)
-      yield* ask({ method: "GET", path: "/runs/{id}/seal", ids: { id: ended } })
-      yield* ask({ method: "GET", path: "/runs/{id}/salts", ids: { id: ended } })
+      for (const path of ["/runs/{id}/seal", "/runs/{id}/salts"])
+        yield* ask({ method: "GET", path, ids: { id: ended } })
       const erasure = { find: "no agent came", reason: "request 4711", dryRun: true }
       yield* post("/runs/{id}/erasures", erasure, ended)
       yield* ask({ method: "GET", path: "/erasures/{id}", ids: { id: (yield* post("/erasures", erasure)).id } })

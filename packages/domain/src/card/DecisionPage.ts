@@ -18,9 +18,8 @@ export interface RecordSubject extends Pick<Partial<Deliberation>, "intent" | "c
   readonly scenario?: string | undefined
   /** Of each cited event its `seq` and its `index`, which is the number that people see everywhere. */
   readonly positions: ReadonlyArray<readonly [seq: number, index: number]>
-  /** When the page was made, ISO-8601, and for which caller. */
-  readonly printedAt: string
-  readonly printedBy: string
+  /** When the page was made, ISO-8601, and for which caller; absent where the page is equal whenever it is made. */
+  readonly printed?: { readonly at: string; readonly by: string }
 }
 
 /** The subject of a record as far as its run has it. */
@@ -168,7 +167,7 @@ const aboutOf = (
     decidedAt !== undefined &&
       `decided at ${decidedAt.ts}, ${(decidedAt.msBeforeCommitment / 1_000).toFixed(1)} s before the commitment`,
     minimalSet.length > 0 && `a smallest set of events that carries it: ${cite(minimalSet)}`,
-    subject !== undefined && `printed at ${subject.printedAt} (UTC) for ${subject.printedBy}`
+    subject?.printed !== undefined && `printed at ${subject.printed.at} (UTC) for ${subject.printed.by}`
   ].filter((line) => line !== false)
 }
 

@@ -60,8 +60,7 @@ describe("the printed decision record", () => {
     const subject = {
       ...recordSubject(asked, answer.why),
       scenario: "incident/region-failover@1.0.0",
-      printedAt: "2026-07-01T10:00:00.000Z",
-      printedBy: "key:12345678"
+      printed: { at: "2026-07-01T10:00:00.000Z", by: "key:12345678" }
     }
     const text = whyMarkdown(answer, subject)
     const [vote] = run.acts.filter(({ type }) => type === "Vote")

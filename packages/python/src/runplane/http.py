@@ -112,6 +112,9 @@ class Service:
     def _text(self, method: str, path_of: str, **given: Any) -> str:
         return self._send(method, path_of, "*/*", **given).text
 
+    def _bytes(self, method: str, path_of: str, **given: Any) -> bytes:
+        return self._send(method, path_of, "*/*", **given).content
+
     def _nothing(self, method: str, path_of: str, **given: Any) -> None:
         self._send(method, path_of, "*/*", **given)
 

@@ -382,6 +382,12 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "File that gets each seal, and each entry of the ledger, as a JSON line: a copy outside of the database."
   ),
 
+  EVIDENCE_TSA_URL: row(
+    httpAddress,
+    undefined,
+    "Address of a time-stamping authority (RFC 3161), which stamps the manifest of each evidence bundle; unset: none."
+  ),
+
   OTEL_SERVICE_NAME: row(text, "run-control-plane", "Name of the service in traces."),
   OTEL_SEMCONV_STABILITY_OPT_IN: row(
     text,

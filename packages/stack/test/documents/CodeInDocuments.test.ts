@@ -132,6 +132,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/reference/analytics.md: SET spark.sql.session.timeZone = UTC;":
     "needs Spark; tried by hand with its version 4.3",
   "docs/reference/gate.md: cases:": "a case file, as packs/incident/gate.yaml; played by hand",
+  "docs/reference/evidence.md: python3 verify.py CASE.evidence.zip --keys runplane-keys.json [--min-chain 2] [--allow-unproven]":
+    "the usage; the tests of evidence and its guide run it",
   'docs/reference/marks.md: {"target": {"kind": "decision"}, "name": "correct", "value": false, "comment": "the region stayed healthy",':
     "a body; the tests of marks send the same fields",
   'docs/reference/marks.md: {"kind": "number", "min": 0, "max": 1, "better": "higher", "description": "How well the run was led"}':

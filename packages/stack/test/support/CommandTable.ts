@@ -126,6 +126,11 @@ const rows: ReadonlyArray<Row> = [
   { name: "runs archive", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
   { name: "runs unarchive", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
   { name: "runs export", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
+  {
+    name: "evidence",
+    args: ({ ended, folder }) => [ended, "--output", join(folder, "case.evidence.zip")],
+    stranger: [UNKNOWN, "--output", join(tmpdir(), "none.evidence.zip")]
+  },
   { name: "runs verify", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
   { name: "runs compare", args: ({ created, ended }) => [ended, created], stranger: [UNKNOWN, UNKNOWN] },
   { name: "runs why", args: ({ ended }) => [ended], stranger: [UNKNOWN] },

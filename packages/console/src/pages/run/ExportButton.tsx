@@ -1,4 +1,6 @@
 import { useMutation } from "@tanstack/react-query"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { Download } from "lucide-react"
 import { useState } from "react"
 import { AS_SENT, asSent } from "../../client/AsSent.ts"
@@ -21,9 +23,23 @@ const query = {
   format: "json"
 } as const
 
-type Form = "json" | "page"
+const evidenceQuery = { includeRaw: true, includeMarks: true } as const
+
+type Form = "json" | "page" | "evidence"
+
+const saveEvidence = async (runId: string): Promise<void> => {
+  const request = { params: { id: runId }, query: evidenceQuery }
+  const parts = await call((api) => Effect.flatMap(api.evidence.ofRun(request), Stream.runCollect))
+  // A chunk may be a view of a buffer that its reader shares, which a Blob does not take.
+  download(
+    `run-${runId}.evidence.zip`,
+    "application/zip",
+    parts.map((part) => new Uint8Array(part))
+  )
+}
 
 const exportAs = async (runId: string, form: Form): Promise<void> => {
+  if (form === "evidence") return saveEvidence(runId)
   const params = { id: runId }
   const bundle = await call((api) => asSent(api.exports.export({ params, query, responseMode: AS_SENT })))
   if (form === "json") return download(`run-${runId}.json`, "application/json", bundle)
@@ -72,6 +88,11 @@ export default function ExportButton({ runId }: { readonly runId: string }) {
             "page",
             "Page",
             "One HTML file with all views of the run. It opens in a browser without the service."
+          )}
+          {choice(
+            "evidence",
+            "Evidence",
+            "One zip for an auditor: events with their proof, policy, oversight, audit lines, and what is left out."
           )}
           {save.isError ? <Failure what="The run could not be exported" error={save.error} /> : null}
         </div>

@@ -5,6 +5,7 @@ import { makeBudgetAdmission } from "./budgets/BudgetAdmission.ts"
 import { makeFiringExpiry } from "./FiringExpiry.ts"
 import { makeAlertDeletion } from "./hooks/AlertDeletion.ts"
 import { makeAlertErasure } from "./hooks/AlertErasure.ts"
+import { makeAlertEvidence } from "./hooks/AlertEvidence.ts"
 import { alertSearchFields } from "./hooks/AlertSearchFields.ts"
 import { makeClaimNotes } from "./hooks/ClaimNotes.ts"
 import { makeMarkValues } from "./hooks/MarkValues.ts"
@@ -35,6 +36,7 @@ export const alerts = {
   admission: makeBudgetAdmission,
   expiry: makeFiringExpiry,
   searchFields: alertSearchFields,
+  evidence: makeAlertEvidence,
   layer: AlertLoop.layer,
   routes: AlertsHttp
 } satisfies Feature

@@ -50,7 +50,7 @@ export interface Parted {
 
 /** A decision with its reasons, and what its record says of the run. */
 export interface DecisionRecord extends ReasonedCard {
-  readonly subject: Omit<RecordSubject, "printedAt" | "printedBy">
+  readonly subject: Omit<RecordSubject, "printed">
 }
 
 /** Answers about decisions from the logs of runs, without a write (docs/reference/decisions.md). */

@@ -65,8 +65,7 @@ const PAGE_HEADERS = {
 /** The subject of a record that is made now, for the caller. */
 const printed = Effect.fnUntraced(function* (subject: DecisionRecord["subject"]) {
   const { actorId, name } = yield* CurrentActor
-  const printedAt = DateTime.formatIso(yield* DateTime.now)
-  return { ...subject, printedAt, printedBy: name ?? actorId }
+  return { ...subject, printed: { at: DateTime.formatIso(yield* DateTime.now), by: name ?? actorId } }
 })
 
 const page = (text: string, contentType: string) =>

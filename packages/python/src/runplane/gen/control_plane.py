@@ -6671,6 +6671,36 @@ class ControlPlaneCalls(Service):
             query={"ticket": ticket, "includeCanonical": include_canonical, "includeRaw": include_raw, "includeMarks": include_marks, "eventLimit": event_limit, "format": format},
         ))
 
+    def get_evidence(
+        self,
+        id: str,
+        *,
+        ticket: Optional[str] = None,
+        include_raw: Optional[bool] = None,
+        include_marks: Optional[bool] = None,
+    ) -> bytes:
+        """Get the evidence of a run."""
+        return self._bytes(
+            "GET",
+            "/runs/{id}/evidence",
+            path={"id": id},
+            query={"ticket": ticket, "includeRaw": include_raw, "includeMarks": include_marks},
+        )
+
+    def get_evidence_of_runs(
+        self,
+        *,
+        q: str,
+        include_raw: Optional[bool] = None,
+        include_marks: Optional[bool] = None,
+    ) -> bytes:
+        """Get the evidence of all runs that a search finds."""
+        return self._bytes(
+            "GET",
+            "/evidence",
+            query={"q": q, "includeRaw": include_raw, "includeMarks": include_marks},
+        )
+
     def list_search_fields(
         self,
         *,

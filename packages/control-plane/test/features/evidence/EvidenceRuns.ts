@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto"
+import { create, toBinary } from "@bufbuild/protobuf"
+import { RunId } from "@runplane/domain"
+import { CommitmentPayloadSchema } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
+import * as Effect from "effect/Effect"
+import { MAJORITY } from "../../support/Committee.ts"
+import { baseUrl, call, descriptor } from "../../support/HttpService.ts"
+import { awaitStatus } from "../../support/Observation.ts"
+
+const [LEAD, RISK, COST] = ["agent://lead", "agent://risk", "agent://cost"]
+
+const json = (payload: object) => new TextEncoder().encode(JSON.stringify(payload))
+
+/** A run whose session was followed to its decision, with frames, a model call and texts of business data. */
+export const decidedRun = Effect.fnUntraced(function* (metadata: Readonly<Record<string, unknown>> = {}) {
+  const runId = RunId.make(randomUUID())
+  const fake = yield* RuntimeFake
+  const { description, mode, policyId, rules, schemaVersion } = MAJORITY
+  yield* call("POST", "/runtime/policies", {
+    body: { policyId, mode, description, schemaVersion, rules: JSON.parse(rules) }
+  })
+  yield* fake.openSession({
+    ...{ sessionId: runId, participants: [LEAD, RISK, COST], initiator: LEAD, policyVersion: policyId }
+  })
+  yield* call("POST", "/runs", {
+    body: descriptor({
+      runtime: { kind: "fake", version: "1" },
+      session: { sessionId: runId, metadata: { scenarioRef: "loans/fast@1.0.0", ...metadata } },
+      execution: { tags: ["evidence"] }
+    })
+  })
+  yield* awaitStatus(runId, "running")
+  const send = (messageType: string, messageId: string, sender: string, payload: object) =>
+    fake.accept(runId, { messageType, messageId, sender, payload: json({ proposalId: "p1", ...payload }) })
+  yield* send("Proposal", "m1", LEAD, { option: "approve the loan of Ada", rationale: "income is enough" })
+  const usage = { model: "vendor1-4o-mini", promptTokens: 593, completionTokens: 150, prompt: "Rate Ada's loan" }
+  yield* send("Vote", "m2", RISK, { vote: "APPROVE", reason: "no arrears \u{1f600}\u2028", llm: usage, usage })
+  yield* send("Vote", "m3", COST, { vote: "REJECT", reason: 'the rate "is" low\n' })
+  yield* send("Vote", "m4", COST, { vote: "APPROVE", reason: "changed" })
+  const payload = toBinary(
+    CommitmentPayloadSchema,
+    create(CommitmentPayloadSchema, {
+      ...{ commitmentId: "c1", action: "loan.approved", authorityScope: "loans" },
+      ...{ reason: "two of three", outcomePositive: true }
+    })
+  )
+  yield* fake.accept(runId, { messageType: "Commitment", messageId: "m5", sender: LEAD, payload })
+  yield* fake.transition(runId, "RESOLVED")
+  yield* awaitStatus(runId, "completed")
+  return runId
+})
+
+/** The bytes of an answer. */
+export const bytesOf = Effect.fnUntraced(function* (path: string) {
+  const url = `${yield* baseUrl}${path}`
+  return yield* Effect.promise(async () => {
+    const response = await fetch(url)
+    return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
+  })
+})
+
+export const evidenceOf = (runId: string, query = "") =>
+  Effect.map(bytesOf(`/runs/${runId}/evidence${query}`), ({ bytes }) => bytes)
+
+/** The published keys, as an auditor saves them. */
+export const keysOf = Effect.map(call("GET", "/.well-known/runplane-keys.json"), ({ text }) => text)

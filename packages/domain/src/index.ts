@@ -207,72 +207,7 @@ export type {
 export * from "./otlp/TraceBinding.ts"
 export * from "./otlp/TraceFold.ts"
 export { unreadSpansText } from "./otlp/UnreadSpans.ts"
-export {
-  type ActMessage,
-  AnswerAct,
-  type AnswerContent,
-  actMessage,
-  answersOf,
-  deadlineAct,
-  isAllowedAct,
-  isLastWord,
-  noAnswerBy,
-  reasonWithLine
-} from "./people/AnswerAct.ts"
-export {
-  type AnswerVerdict,
-  type CheckedItem,
-  checkAnswer,
-  type GivenAnswer,
-  isSameAnswer,
-  MAX_REASON,
-  type SubmittedAnswer
-} from "./people/AnswerCheck.ts"
-export { BARRIER_MS, type Barrier, barrierOf, takesEvaluations } from "./people/Barrier.ts"
-export { Basis, basisNext, basisStart, basisText } from "./people/Basis.ts"
-export { ItemState, isClosed, mayBecome } from "./people/ItemLife.ts"
-export { PEOPLE_ANSWER, PeopleAnswer } from "./people/PeopleAnswer.ts"
-export { type Hashed, type HashedSubject, policyHash, proposalHash, sha256Hex } from "./people/ProposalHash.ts"
-export { type PeopleContext, peopleFaults } from "./people/SeatFaults.ts"
-export { seatInfluence } from "./people/SeatInfluence.ts"
-export {
-  type ItemChange,
-  planSeat,
-  type Seat,
-  type SeatPlan,
-  type StoredAct,
-  type StoredItem
-} from "./people/SeatPlan.ts"
-export {
-  durationMs,
-  type PeopleFault,
-  PeopleText,
-  readPeople,
-  SEAT_KEYS,
-  type SeatAct,
-  type SeatMode,
-  type SeatRules,
-  SeatText,
-  seatMode,
-  seatRules
-} from "./people/SeatRules.ts"
-export {
-  ballotBy,
-  basisAt,
-  basisOf,
-  emptyView,
-  isBallot,
-  isCommitted,
-  type SeatView,
-  type SeenMessage,
-  seeEnvelope,
-  subjectsFor,
-  unseenBetween,
-  unseenText,
-  type ViewTools,
-  withheldUpTo
-} from "./people/SeatView.ts"
-export { type Staleness, staleSince } from "./people/Staleness.ts"
+export * from "./people/index.ts"
 export {
   denyCommitment,
   isAgreed,

@@ -56,6 +56,7 @@ export const RETIRED_EXCEPTIONS: ReadonlyArray<RetiredException> = [
       "packages/console/src/view/overview/Decided.ts",
       "packages/console/test/browser/DecisionCard.browser.test.ts",
       "packages/console/test/view/decision/",
+      "packages/console/test/view/overview/Decided.test.ts",
       `${CONTROL_PLANE}/test/features/decisions/`,
       `${CONTROL_PLANE}/test/features/mcp/McpAnswers.integration.test.ts`,
       "packages/domain/src/card/",
@@ -65,8 +66,7 @@ export const RETIRED_EXCEPTIONS: ReadonlyArray<RetiredException> = [
   ),
   ...keep("seat", "a participant whose acts come from a person", [
     "packages/domain/src/people/",
-    "packages/domain/test/people/",
-    "packages/domain/src/index.ts"
+    "packages/domain/test/people/"
   ]),
   ...keep("seat", "a column of the frozen schema", [`${CONTROL_PLANE}/src/admin/processes/Processes.ts`]),
   ...keep("story", "a view of the console, by its name in addresses", ["packages/console/src/pages/run/TabIcon.tsx"]),

@@ -1,7 +1,7 @@
 import type { SeatRules } from "./SeatRules.ts"
 import { type SeatView, type SeenMessage, subjectsFor } from "./SeatView.ts"
 
-/** What has changed since a person was shown a subject. */
+/** The change since a person was shown a subject. */
 export interface Staleness {
   readonly reason: "another proposal" | "a handoff context" | "a longer record"
   /** The first message that changed it. */

@@ -113,7 +113,7 @@ describe("a basis", () => {
   })
 })
 
-describe("what came in unseen", () => {
+describe("unseen messages", () => {
   it("are the ordinals between the basis and the own message, in words", () => {
     const view = viewOf(session)
     const basis = basisOf(viewOf(session.slice(0, 3)), SEAT, "after")

@@ -26,7 +26,7 @@ const runOf = (
     ...{ metadata: { scenarioRef: scenario }, createdAt: at, updatedAt: at, endedAt: at },
     decision: {
       ...{ verdict, word: "", counts: "2 for, 1 against, 3 of 3 voted", question: "Go?", case: "c1", asOfSeq: 1 },
-      voters: [
+      seats: [
         ["ana", "for", 1],
         ["bob", "against", 1]
       ],

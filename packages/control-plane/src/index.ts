@@ -1,3 +1,4 @@
+export { DatabaseUnavailable } from "@runplane/database"
 export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "./ControlPlane.ts"
 export { emptyChain, extendChain } from "./event-log/seal/HashChain.ts"
 export { archiveOnce, compactArchive } from "./features/archive/ArchiveOnce.ts"
@@ -7,7 +8,6 @@ export type { BackupProgress } from "./platform/postgres/backup/Backup.ts"
 export {
   backupDatabase,
   type DatabaseOptions,
-  DatabaseUnavailable,
   databaseSettings,
   migrateDatabase,
   restoreDatabase

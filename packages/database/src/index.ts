@@ -1,5 +1,21 @@
+export {
+  applyFile,
+  applyMigrations,
+  holdMigrations,
+  type OwnSchema,
+  prepareTable,
+  rowsOfTable,
+  schemaOfTable
+} from "./ApplyMigrations.ts"
 export { type DatabaseClientOptions, makeDatabaseClient } from "./DatabaseClient.ts"
 export { readDatabaseTls } from "./DatabaseTls.ts"
+export {
+  hashOf,
+  type MigrationFile,
+  readMigrationFiles,
+  type Statement,
+  statementsOf
+} from "./MigrationFiles.ts"
 export { DatabaseUnavailable, type OpenDatabaseOptions, openDatabase } from "./OpenDatabase.ts"
 export {
   isInside,
@@ -9,6 +25,18 @@ export {
   type PipelinedTransactionsShape
 } from "./PipelinedTransactions.ts"
 export { type PoolCounts, PoolUse, poolCounts, streamReadsAt } from "./PoolUse.ts"
+export {
+  type Applied,
+  earlierSchema,
+  MigrationFailed,
+  noSchema,
+  notWritable,
+  olderSchema,
+  processesAlive,
+  refusalOf,
+  SchemaRefused,
+  unrecordedSchema
+} from "./SchemaState.ts"
 export {
   makeServerPool,
   type ServerPool,
@@ -30,31 +58,3 @@ export {
   ReadOnlyServer,
   TransactionAborted
 } from "./SqlFailures.ts"
-export {
-  applyFile,
-  applyMigrations,
-  holdMigrations,
-  type OwnSchema,
-  prepareTable,
-  rowsOfTable,
-  schemaOfTable
-} from "./schema/ApplyMigrations.ts"
-export {
-  hashOf,
-  type MigrationFile,
-  readMigrationFiles,
-  type Statement,
-  statementsOf
-} from "./schema/MigrationFiles.ts"
-export {
-  type Applied,
-  earlierSchema,
-  MigrationFailed,
-  noSchema,
-  notWritable,
-  olderSchema,
-  processesAlive,
-  refusalOf,
-  SchemaRefused,
-  unrecordedSchema
-} from "./schema/SchemaState.ts"

@@ -58,7 +58,7 @@ export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   console: ["testing"],
   "control-plane": ["postgres", "testing"],
   otlp: ["testing"],
-  launcher: ["testing"],
+  launcher: ["sandbox", "testing"],
   server: ["testing"],
   stack: ["testing"]
 }

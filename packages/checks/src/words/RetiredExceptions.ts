@@ -66,8 +66,14 @@ export const RETIRED_EXCEPTIONS: ReadonlyArray<RetiredException> = [
   ),
   ...keep("seat", "a participant whose acts come from a person", [
     "packages/domain/src/people/",
-    "packages/domain/test/people/"
+    "packages/domain/test/people/",
+    "migrations/people/",
+    "packages/launcher/src/agents/AgentTokens.ts",
+    "packages/launcher/src/people/",
+    "packages/launcher/test/people/",
+    "packages/testing/src/Programs.ts"
   ]),
+  ...keep("inbox", "the items of people", ["packages/launcher/src/people/", "packages/launcher/test/people/"]),
   ...keep("seat", "a column of the frozen schema", [`${CONTROL_PLANE}/src/admin/processes/Processes.ts`]),
   ...keep("story", "a view of the console, by its name in addresses", ["packages/console/src/pages/run/TabIcon.tsx"]),
   ...keep("story", "a tool of MCP, by its name for assistants", [

@@ -19,6 +19,8 @@ export interface SeenMessage {
   /** When this process received it. */
   readonly receivedAtUnixMs: number
   readonly statement: Statement
+  /** The bytes of a message that a person can be questioned about, as the runtime accepted them. */
+  readonly payload?: Uint8Array
 }
 
 /** What a session was opened with. */
@@ -84,7 +86,8 @@ export const seeEnvelope = (
     messageId: envelope.messageId,
     payloadSha256: sha256Hex(sha256, envelope.payload),
     receivedAtUnixMs,
-    statement
+    statement,
+    ...(isOpening(view.mode, type) && { payload: envelope.payload })
   }
   return {
     ...view,

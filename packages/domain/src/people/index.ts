@@ -19,8 +19,10 @@ export {
   MAX_REASON,
   type SubmittedAnswer
 } from "./AnswerCheck.ts"
+export { type Assigned, type Person, type Right, rightOf } from "./Assignment.ts"
 export { BARRIER_MS, type Barrier, barrierOf, takesEvaluations } from "./Barrier.ts"
 export { Basis, basisNext, basisStart, basisText } from "./Basis.ts"
+export { type Consequence, consequencesOf } from "./Consequences.ts"
 export { ItemState, isClosed, mayBecome } from "./ItemLife.ts"
 export { PEOPLE_ANSWER, PeopleAnswer } from "./PeopleAnswer.ts"
 export { type Hashed, type HashedSubject, policyHash, proposalHash, sha256Hex } from "./ProposalHash.ts"

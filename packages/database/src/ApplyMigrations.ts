@@ -1,8 +1,8 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
-import { describeSqlError } from "../SqlFailures.ts"
 import { type MigrationFile, readMigrationFiles, type Statement, statementsOf } from "./MigrationFiles.ts"
 import { type Applied, MigrationFailed, refusalOf } from "./SchemaState.ts"
+import { describeSqlError } from "./SqlFailures.ts"
 
 /** The characters of a statement that an error has. */
 const SHOWN = 80

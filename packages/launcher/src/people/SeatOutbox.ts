@@ -1,0 +1,100 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { backoffMs } from "@runplane/domain"
+import type { ParticipantCalls } from "@runplane/runtime"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { type DueAnswer, ItemRows } from "./ItemRows.ts"
+import { SeatRows } from "./SeatRows.ts"
+import type { SeatSession } from "./SeatSession.ts"
+
+/** Pauses between the tries of one message. Milliseconds. */
+const SEND_BACKOFF = { firstMs: 500, longestMs: 30_000 }
+
+/** Codes of a refusal after which the same message can still be accepted. */
+const PASSING: ReadonlySet<string> = new Set(["RATE_LIMITED", "INTERNAL_ERROR", "UNAUTHENTICATED"])
+
+/**
+ * The messages of a seat that are not settled. Each is sent until the runtime knows it, always under the same id; it is
+ * accepted once it is read in the session.
+ */
+export class SeatOutbox extends Context.Service<SeatOutbox, Effect.Success<typeof make>>()(
+  "runplane/launcher/SeatOutbox"
+) {
+  static readonly layer = Layer.effect(
+    SeatOutbox,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const seats = yield* SeatRows
+  const items = yield* ItemRows
+
+  /** In a transaction that has the lock of the seat. */
+  const locked = <A, E, R>({ row }: SeatSession, work: Effect.Effect<A, E, R>) =>
+    sql.withTransaction(Effect.andThen(seats.lock(row.sessionId, row.seat), work))
+
+  /** Sends one message, and notes what the runtime answers. `stateOf` is read after a refusal for the state. */
+  const send = Effect.fnUntraced(function* (
+    session: SeatSession,
+    calls: ParticipantCalls,
+    stateOf: Effect.Effect<string>,
+    answer: DueAnswer
+  ) {
+    const { item, messageId, messageType, payload, sends } = answer
+    const { modeName, sessionId } = session.row
+    yield* items.postpone(item, backoffMs(SEND_BACKOFF, sends))
+    const timestampUnixMs = yield* Clock.currentTimeMillis
+    const envelope = { sessionId, mode: modeName, messageType, messageId, timestampUnixMs, payload }
+    const ack = yield* Effect.result(calls.send(envelope))
+    if (Result.isFailure(ack)) {
+      yield* Effect.logWarning(`the answer to item ${item} is not acknowledged, trying again: ${ack.failure.message}`)
+      return
+    }
+    const { error, ok } = ack.success
+    if (ok) {
+      if (answer.state === "answered") yield* locked(session, items.sent(item))
+      return
+    }
+    const code = error?.code ?? ""
+    const text = `${code}: ${error?.message ?? "the runtime gave no reason"}`
+    if (PASSING.has(code)) {
+      yield* Effect.logWarning(`the answer to item ${item} is not accepted yet, trying again: ${text}`)
+      return
+    }
+    // Duplicates are found before the state: the message is not in the session.
+    if (code === "SESSION_NOT_OPEN" && (yield* stateOf) === "SUSPENDED") return
+    yield* Effect.logWarning(`the runtime refused the answer to item ${item}: ${text}`)
+    const outcome = code === "SESSION_NOT_FOUND" ? "unknown" : "refused"
+    yield* locked(session, items.fail(item, outcome, text))
+  })
+
+  /** Sends the messages that are due. Returns when the next one is, milliseconds; undefined without any. */
+  const deliver = Effect.fn("SeatWork.deliver")(function* (
+    session: SeatSession,
+    calls: ParticipantCalls,
+    stateOf: Effect.Effect<string>
+  ) {
+    const { seat, sessionId } = session.row
+    for (const answer of yield* items.due(sessionId, seat)) {
+      if (answer.dueInMs <= 0) yield* send(session, calls, stateOf, answer)
+    }
+    const [next] = yield* items.due(sessionId, seat)
+    return next?.dueInMs
+  })
+
+  /** The session is over, and these answers were neither read in it nor refused. */
+  const loseUnread = Effect.fnUntraced(function* (session: SeatSession, reason: string) {
+    const { seat, sessionId } = session.row
+    for (const { item } of yield* items.due(sessionId, seat)) {
+      yield* Effect.logError(`the answer to item ${item} is unknown: ${reason}`)
+      yield* locked(session, items.fail(item, "unknown", reason))
+    }
+  })
+
+  return { deliver, loseUnread }
+})

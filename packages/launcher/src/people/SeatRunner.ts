@@ -1,0 +1,210 @@
+import { emptyView, type SeatView, seeEnvelope } from "@runplane/domain"
+import { ParticipantClient, type RuntimeError } from "@runplane/runtime"
+import { forever, roundWaits } from "@runplane/server"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as FiberMap from "effect/FiberMap"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
+import { AgentTokens } from "../agents/AgentTokens.ts"
+import { SeatOutbox } from "./SeatOutbox.ts"
+import { type NewSeat, type SeatRow, SeatRows } from "./SeatRows.ts"
+import { readFacts, rulesOf, type SeatSession, sha256, viewTools } from "./SeatSession.ts"
+import { SeatWork } from "./SeatWork.ts"
+
+/** How often the state of a session is read: its end is not on its stream. Milliseconds. */
+const STATE_POLL_MS = 5_000
+/** How often a session is looked for that is not open yet. Milliseconds. */
+const OPEN_POLL_MS = 500
+/** A session that is not open after so long never will be. Milliseconds. */
+const NEVER_OPENED_MS = 24 * 3_600_000
+/** How long the last messages of an ended session may take to arrive. Milliseconds. */
+const LAST_MESSAGES_MS = 10_000
+
+const ENDED: ReadonlySet<string> = new Set(["RESOLVED", "CANCELLED", "EXPIRED"])
+/** What a runtime says of a history that it has dropped. */
+const DROPPED = /history before|HISTORY_UNAVAILABLE/
+
+/** The stream of a session has ended or carries an error: the seat reads it again from the beginning. */
+class SessionUnread extends Data.TaggedError("SessionUnread")<{ readonly reason: string }> {
+  override get message(): string {
+    return this.reason
+  }
+}
+
+/** What of a seat is in memory: its session as far as it was read. */
+interface Running {
+  readonly row: SeatRow
+  readonly wakes: Queue.Queue<void>
+  session: SeatSession | undefined
+}
+
+const keyOf = ({ seat, sessionId }: { readonly sessionId: string; readonly seat: string }) =>
+  JSON.stringify([sessionId, seat])
+
+/**
+ * Runs the seats: one fiber for each, from its row. A fiber reads the session from its first message on, and works on
+ * the rows after each change. Whatever is lost with a process is read again.
+ */
+export class SeatRunner extends Context.Service<
+  SeatRunner,
+  {
+    /** Adds the seats of a session and runs them. */
+    readonly add: (seats: ReadonlyArray<NewSeat>) => Effect.Effect<void, SqlError>
+    /** The session of a seat as far as it was read; undefined while it is not read, and after its end. */
+    readonly sessionOf: (sessionId: string, seat: string) => SeatSession | undefined
+    /** The rows of the seat have changed: its fiber works on them. */
+    readonly wake: (sessionId: string, seat: string) => Effect.Effect<void>
+  }
+>()("runplane/launcher/SeatRunner") {
+  static readonly layer = Layer.effect(
+    SeatRunner,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide(SeatOutbox.layer))
+}
+
+const make = Effect.gen(function* () {
+  const rows = yield* SeatRows
+  const work = yield* SeatWork
+  const outbox = yield* SeatOutbox
+  const tokens = yield* AgentTokens
+  const client = yield* ParticipantClient
+  const running = new Map<string, Running>()
+  const fibers = yield* FiberMap.make<string>()
+
+  /** The runtime in the name of a seat, with a token that is minted when none of its own is left. */
+  const callsOf = ({ modeName, seat }: SeatRow) =>
+    Effect.map(
+      tokens.tokenFor({ participantId: seat, modeName, isInitiator: false, isSeat: true, minLifeMs: 0 }),
+      (token) => client.as(Redacted.make(token))
+    )
+
+  /** The state of the session; `GONE` when the runtime does not know it. */
+  const stateOf = (row: SeatRow) =>
+    Effect.flatMap(callsOf(row), (calls) => calls.getSession(row.sessionId)).pipe(
+      Effect.map(({ state }): string => state),
+      Effect.catchIf(isNotFound, () => Effect.succeed("GONE"))
+    )
+
+  /** One reading of a session, until its stream breaks or the seat is finished. Returns a pause while it is not open. */
+  const follow = Effect.fnUntraced(function* (seat: Running, finished: Deferred.Deferred<void>) {
+    const { row } = seat
+    const empty = emptyView(sha256, row.sessionId, row.modeName)
+    if (empty === undefined) return yield* Effect.die(new Error(`no seat can be in ${row.modeName}`))
+    const calls = yield* callsOf(row)
+    const found = yield* Effect.result(calls.getSession(row.sessionId))
+    if (Result.isFailure(found)) {
+      if (!isNotFound(found.failure)) return yield* found.failure
+      const age = (yield* Clock.currentTimeMillis) - row.createdAtUnixMs
+      if (row.lastOrdinal === 0 && age < NEVER_OPENED_MS) return { pauseMs: OPEN_POLL_MS }
+      const session = { row, rules: rulesOf(empty, row), view: empty, facts: NO_FACTS }
+      yield* settle(session, row.lastOrdinal === 0 ? "NEVER_OPENED" : "GONE")
+      yield* Deferred.succeed(finished, undefined)
+      return
+    }
+    const facts = yield* readFacts(calls, empty, found.success)
+    let view: SeatView = empty
+    const publish = Effect.suspend(() => {
+      seat.session = { row, rules: rulesOf(view, row), view, facts }
+      return Queue.offer(seat.wakes, undefined)
+    })
+    const read = calls.streamSession({ sessionId: row.sessionId, afterSequence: 0 }).pipe(
+      Stream.runForEach((frame) =>
+        Effect.gen(function* () {
+          if (frame._tag === "InlineError") return yield* refused(row, `${frame.error.code}: ${frame.error.message}`)
+          view = seeEnvelope(viewTools, view, frame.envelope, yield* Clock.currentTimeMillis)
+          yield* publish
+        })
+      ),
+      Effect.andThen(Effect.fail(new SessionUnread({ reason: "the runtime ended the stream of the session" })))
+    )
+    yield* publish
+    yield* roundWaits
+    yield* Effect.raceFirst(read, workOn(seat))
+    yield* Deferred.succeed(finished, undefined)
+  })
+
+  const refused = (row: SeatRow, reason: string) =>
+    Effect.gen(function* () {
+      if (DROPPED.test(reason)) yield* rows.noteUnavailable(row.sessionId, row.seat, reason)
+      return yield* new SessionUnread({ reason })
+    })
+
+  /** Works on the rows after each change of the session or of the rows, until nothing is left of the seat. */
+  const workOn = Effect.fnUntraced(function* (seat: Running) {
+    const { row } = seat
+    let ended: string | undefined
+    let endedAt = 0
+    let polledAt = yield* Clock.currentTimeMillis
+    while (true) {
+      const { session } = seat
+      if (session === undefined) return yield* Effect.die(new Error("a seat without a session works"))
+      const worked = yield* work.reconcile(session, ended)
+      const due = yield* outbox.deliver(
+        session,
+        yield* callsOf(row),
+        Effect.orElseSucceed(stateOf(row), () => "")
+      )
+      const now = yield* Clock.currentTimeMillis
+      if (ended !== undefined) {
+        const isOver = worked.isSettled || now - endedAt >= LAST_MESSAGES_MS
+        if (isOver) return yield* settle(session, ended)
+      }
+      const waits = [worked.wakeInMs, due, STATE_POLL_MS].filter((ms) => ms !== undefined)
+      yield* Effect.timeoutOption(Queue.take(seat.wakes), Math.max(MIN_WAIT_MS, Math.min(...waits)))
+      if (ended !== undefined || (yield* Clock.currentTimeMillis) - polledAt < STATE_POLL_MS) continue
+      polledAt = yield* Clock.currentTimeMillis
+      const state = yield* stateOf(row)
+      if (ENDED.has(state) || state === "GONE") {
+        ended = state
+        endedAt = polledAt
+      }
+    }
+  })
+
+  /** The session is over: what is left is withdrawn, answers without a message are lost, and the seat is finished. */
+  const settle = Effect.fnUntraced(function* (session: SeatSession, state: string) {
+    const { seat, sessionId } = session.row
+    yield* work.reconcile(session, state)
+    yield* outbox.loseUnread(session, `the session is ${state}, and the message was not found in it`)
+    yield* rows.finish(sessionId, seat, state)
+  })
+
+  const run = Effect.fnUntraced(function* (row: SeatRow) {
+    const key = keyOf(row)
+    if (running.has(key)) return
+    const seat: Running = { row, wakes: yield* Queue.sliding<void>(1), session: undefined }
+    running.set(key, seat)
+    const finished = yield* Deferred.make<void>()
+    const loop = forever("seat", follow(seat, finished), { every: 0, limitMs: Number.POSITIVE_INFINITY })
+    const ended = Effect.sync(() => running.delete(key))
+    yield* FiberMap.run(fibers, key, Effect.ensuring(Effect.raceFirst(loop, Deferred.await(finished)), ended))
+  })
+
+  const runAll = Effect.flatMap(rows.unfinished, Effect.forEach(run, { discard: true }))
+  yield* runAll
+
+  return SeatRunner.of({
+    add: (seats) => Effect.andThen(rows.add(seats), runAll),
+    sessionOf: (sessionId, seat) => running.get(keyOf({ sessionId, seat }))?.session,
+    wake: (sessionId, seat) => {
+      const found = running.get(keyOf({ sessionId, seat }))
+      return found === undefined ? Effect.void : Effect.asVoid(Queue.offer(found.wakes, undefined))
+    }
+  })
+})
+
+/** The shortest wait between two looks at the rows. Milliseconds. */
+const MIN_WAIT_MS = 20
+
+const NO_FACTS = { policyVersion: "", policyHash: null, sessionRules: undefined }
+
+const isNotFound = (error: { readonly _tag: string } | RuntimeError): boolean =>
+  error._tag === "RuntimeError" && "reason" in error && error.reason === "NOT_FOUND"

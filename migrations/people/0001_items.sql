@@ -62,6 +62,8 @@ CREATE TABLE people.items (
 CREATE UNIQUE INDEX items_current ON people.items (session_id, seat, subject)
   WHERE state IN ('waiting', 'open', 'answered', 'sent');
 CREATE INDEX items_of_seat ON people.items (session_id, seat, created_at);
+CREATE INDEX items_replaces ON people.items (replaces) WHERE replaces IS NOT NULL;
+CREATE INDEX items_follows ON people.items (follows) WHERE follows IS NOT NULL;
 CREATE INDEX items_open ON people.items (opened_at, id) WHERE state = 'open';
 
 -- One answer of an item, of a person or of the deadline. The row is also the outbox: it is due until it is settled.

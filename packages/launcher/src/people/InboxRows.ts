@@ -65,13 +65,12 @@ const make = Effect.gen(function* () {
     ${iso("i.created_at", "created_at")}, ${iso("i.opened_at", "opened_at")}, ${iso("i.deadline_at", "deadline_at")},
     ${iso("i.seen_at", "seen_at")}, ${iso("i.closed_at", "closed_at")}, i.replaces::text AS replaces,
     i.follows::text AS follows,
-    (SELECT n.id::text FROM people.items n WHERE n.replaces = i.id OR n.follows = i.id LIMIT 1) AS new_item`
+    coalesce((SELECT n.id::text FROM people.items n WHERE n.replaces = i.id LIMIT 1),
+      (SELECT n.id::text FROM people.items n WHERE n.follows = i.id LIMIT 1)) AS new_item`
   const joined = sql`people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat`
   const assignedTo = ({ groups, id }: Person) => {
     const names = JSON.stringify([`person:${id}`, ...groups.map((group) => `group:${group}`)])
-    return sql`EXISTS (
-      SELECT FROM jsonb_array_elements_text(s.rules->'assign') AS assigned(name)
-      WHERE ${names}::text::jsonb ? assigned.name)`
+    return sql`s.rules->'assign' ?| ARRAY(SELECT jsonb_array_elements_text(${names}::text::jsonb))`
   }
   const read = (rows: ReadonlyArray<unknown>) => Effect.orDie(Effect.forEach(rows, (row) => decodeRow(row)))
 

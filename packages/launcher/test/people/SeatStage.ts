@@ -149,3 +149,37 @@ export const accepted = (sessionId: string) =>
   Effect.map(SeatRunner, ({ sessionOf }) =>
     (sessionOf(sessionId, SEAT)?.view.messages ?? []).filter(({ statement }) => statement.by === SEAT)
   )
+
+export const QUORUM = "macp.mode.quorum.v1"
+export const HANDOFF = "macp.mode.handoff.v1"
+
+const quorum = (type: string) => `macp.modes.quorum.v1.${type}Payload`
+const handoff = (type: string) => `macp.modes.handoff.v1.${type}Payload`
+
+export const request = (sessionId: string) =>
+  say(
+    sessionId,
+    "lead",
+    "ApprovalRequest",
+    quorum("ApprovalRequest"),
+    { requestId: "q1", action: "pay", requiredApprovals: 2 },
+    { mode: QUORUM }
+  )
+export const offer = (sessionId: string, handoffId = "h1") =>
+  say(
+    sessionId,
+    "lead",
+    "HandoffOffer",
+    handoff("HandoffOffer"),
+    { handoffId, targetParticipant: SEAT, scope: "the on-call shift" },
+    { mode: HANDOFF }
+  )
+export const addContext = (sessionId: string) =>
+  say(
+    sessionId,
+    "lead",
+    "HandoffContext",
+    handoff("HandoffContext"),
+    { handoffId: "h1", contentType: "text/plain", context: "" },
+    { mode: HANDOFF }
+  )

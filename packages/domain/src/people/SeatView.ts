@@ -53,13 +53,14 @@ export const emptyView = (sha256: Sha256, sessionId: string, modeName: string): 
   return mode && { sessionId, modeName, mode, opening: undefined, messages: [], digest: basisStart(sha256, sessionId) }
 }
 
-/** The view after one more accepted message. */
+/** The view after one more accepted message. A message that comes twice counts once: its id is unique in a session. */
 export const seeEnvelope = (
   { decode, sha256 }: ViewTools,
   view: SeatView,
   envelope: RawEnvelope,
   receivedAtUnixMs: number
 ): SeatView => {
+  if (view.messages.some(({ messageId }) => messageId === envelope.messageId)) return view
   const { payload } = decodePayload(decode, envelope)
   const text = (key: string) => (typeof payload[key] === "string" ? payload[key] : undefined)
   const number = (key: string) => (typeof payload[key] === "number" ? payload[key] : undefined)

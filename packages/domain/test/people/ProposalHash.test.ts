@@ -92,6 +92,11 @@ describe("a basis", () => {
     assert.strictEqual(new Set(digests).size, 3)
   })
 
+  it("counts a message that is delivered twice once", () => {
+    const repeated = session.flatMap((one, at) => (at % 2 === 0 ? [one, one] : [one]))
+    assert.deepStrictEqual(basisOf(viewOf(repeated), SEAT, "after"), basisOf(viewOf(session), SEAT, "after"))
+  })
+
   it("does not depend on times, which a replay has others of", () => {
     const later = session.map((one) => ({ ...one, timestampUnixMs: 99 }))
     assert.deepStrictEqual(basisOf(viewOf(later), SEAT, "after"), basisOf(viewOf(session), SEAT, "after"))

@@ -303,11 +303,15 @@ const make = Effect.gen(function* () {
             due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
           WHERE item = ${item}::uuid AND settled_at IS NULL`,
 
-    /** The runtime has acknowledged the message; it is accepted once it is read. */
-    sent: (item: string) => become(item, "sent"),
+    /** The runtime has acknowledged the message; it is accepted once it is read, which may have been before. */
+    sent: (item: string) =>
+      Effect.asVoid(sql`UPDATE people.items SET state = 'sent' WHERE id = ${item}::uuid AND state = 'answered'`),
 
-    /** The message is not in the session, and will not be. */
+    /** The message is not in the session, and will not be. Nothing, when it was read meanwhile. */
     fail: Effect.fnUntraced(function* (item: string, state: "refused" | "unknown", reason: string) {
+      const [open] = yield* sql`
+        SELECT FROM people.answers WHERE item = ${item}::uuid AND settled_at IS NULL FOR UPDATE`
+      if (open === undefined) return
       yield* become(item, state, reason)
       yield* settle(item)
       yield* audit("service", `item.${state}`, item, { reason })

@@ -16,6 +16,8 @@ const SEND_BACKOFF = { firstMs: 500, longestMs: 30_000 }
 /** Codes of a refusal after which the same message can still be accepted. */
 const PASSING: ReadonlySet<string> = new Set(["RATE_LIMITED", "INTERNAL_ERROR", "UNAUTHENTICATED"])
 
+const ENDED: ReadonlySet<string> = new Set(["RESOLVED", "CANCELLED", "EXPIRED", "GONE"])
+
 /**
  * The messages of a seat that are not settled. Each is sent until the runtime knows it, always under the same id; it is
  * accepted once it is read in the session.
@@ -66,22 +68,23 @@ const make = Effect.gen(function* () {
       yield* Effect.logWarning(`the answer to item ${item} is not accepted yet, trying again: ${text}`)
       return
     }
-    // Duplicates are found before the state: the message is not in the session.
-    if (code === "SESSION_NOT_OPEN" && (yield* stateOf) === "SUSPENDED") return
+    // Duplicates are found before the state: the message is not in the session. A suspended session may go on.
+    if (code === "SESSION_NOT_OPEN" && !ENDED.has(yield* stateOf)) return
     yield* Effect.logWarning(`the runtime refused the answer to item ${item}: ${text}`)
     const outcome = code === "SESSION_NOT_FOUND" ? "unknown" : "refused"
     yield* locked(session, items.fail(item, outcome, text))
   })
 
-  /** Sends the messages that are due. Returns when the next one is, milliseconds; undefined without any. */
-  const deliver = Effect.fn("SeatWork.deliver")(function* (
+  /** Sends the messages that are due, or all. Returns when the next one is, milliseconds; undefined without any. */
+  const deliver = Effect.fn("SeatOutbox.deliver")(function* (
     session: SeatSession,
     calls: ParticipantCalls,
-    stateOf: Effect.Effect<string>
+    stateOf: Effect.Effect<string>,
+    which: "due" | "all" = "due"
   ) {
     const { seat, sessionId } = session.row
     for (const answer of yield* items.due(sessionId, seat)) {
-      if (answer.dueInMs <= 0) yield* send(session, calls, stateOf, answer)
+      if (which === "all" || answer.dueInMs <= 0) yield* send(session, calls, stateOf, answer)
     }
     const [next] = yield* items.due(sessionId, seat)
     return next?.dueInMs
@@ -96,5 +99,9 @@ const make = Effect.gen(function* () {
     }
   })
 
-  return { deliver, loseUnread }
+  /** Whether the runtime has not acknowledged a message yet. */
+  const hasUnsent = ({ row }: SeatSession) =>
+    Effect.map(items.due(row.sessionId, row.seat), (due) => due.some(({ state }) => state === "answered"))
+
+  return { deliver, loseUnread, hasUnsent }
 })

@@ -14,13 +14,16 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { AgentTokens } from "../agents/AgentTokens.ts"
+import { ItemRows } from "./ItemRows.ts"
 import { SeatOutbox } from "./SeatOutbox.ts"
 import { type NewSeat, type SeatRow, SeatRows } from "./SeatRows.ts"
 import { readFacts, rulesOf, type SeatSession, sha256, viewTools } from "./SeatSession.ts"
-import { SeatWork } from "./SeatWork.ts"
+import { SeatWork, type Worked } from "./SeatWork.ts"
 
 /** How often the state of a session is read: its end is not on its stream. Milliseconds. */
 const STATE_POLL_MS = 5_000
+/** All seats together read no state more often than this: many seats have longer pauses. Milliseconds. */
+const STATE_POLL_ANY_MS = 20
 /** How often a session is looked for that is not open yet. Milliseconds. */
 const OPEN_POLL_MS = 500
 /** A session that is not open after so long never will be. Milliseconds. */
@@ -43,6 +46,8 @@ class SessionUnread extends Data.TaggedError("SessionUnread")<{ readonly reason:
 interface Running {
   readonly row: SeatRow
   readonly wakes: Queue.Queue<void>
+  /** The last ordinal that was worked on. A view that ends before it is being read again, and decides nothing. */
+  reached: number
   session: SeatSession | undefined
 }
 
@@ -72,6 +77,7 @@ export class SeatRunner extends Context.Service<
 
 const make = Effect.gen(function* () {
   const rows = yield* SeatRows
+  const items = yield* ItemRows
   const work = yield* SeatWork
   const outbox = yield* SeatOutbox
   const tokens = yield* AgentTokens
@@ -110,6 +116,8 @@ const make = Effect.gen(function* () {
       return
     }
     const facts = yield* readFacts(calls, empty, found.success)
+    // Items follow the clock of the database.
+    const offsetMs = (yield* items.now) - (yield* Clock.currentTimeMillis)
     let view: SeatView = empty
     const publish = Effect.suspend(() => {
       seat.session = { row, rules: rulesOf(view, row), view, facts }
@@ -118,8 +126,10 @@ const make = Effect.gen(function* () {
     const read = calls.streamSession({ sessionId: row.sessionId, afterSequence: 0 }).pipe(
       Stream.runForEach((frame) =>
         Effect.gen(function* () {
-          if (frame._tag === "InlineError") return yield* refused(row, `${frame.error.code}: ${frame.error.message}`)
-          view = seeEnvelope(viewTools, view, frame.envelope, yield* Clock.currentTimeMillis)
+          if (frame._tag === "InlineError") {
+            return yield* new SessionUnread({ reason: `${frame.error.code}: ${frame.error.message}` })
+          }
+          view = seeEnvelope(viewTools, view, frame.envelope, (yield* Clock.currentTimeMillis) + offsetMs)
           yield* publish
         })
       ),
@@ -127,15 +137,29 @@ const make = Effect.gen(function* () {
     )
     yield* publish
     yield* roundWaits
-    yield* Effect.raceFirst(read, workOn(seat))
+    yield* Effect.raceFirst(read, workOn(seat)).pipe(
+      Effect.catchIf(
+        ({ message }) => DROPPED.test(message),
+        ({ message }) => withoutHistory({ row, rules: rulesOf(empty, row), view: empty, facts }, message)
+      )
+    )
     yield* Deferred.succeed(finished, undefined)
   })
 
-  const refused = (row: SeatRow, reason: string) =>
-    Effect.gen(function* () {
-      if (DROPPED.test(reason)) yield* rows.noteUnavailable(row.sessionId, row.seat, reason)
+  /** The runtime has dropped the history of the session: no item takes an answer, and an ended session is settled. */
+  const withoutHistory = Effect.fnUntraced(function* (session: SeatSession, reason: string) {
+    const { row } = session
+    const state = yield* stateOf(row)
+    if (!isOver(state)) {
+      yield* rows.noteUnavailable(row.sessionId, row.seat, reason)
       return yield* new SessionUnread({ reason })
-    })
+    }
+    yield* outbox.deliver(session, yield* callsOf(row), Effect.succeed(state), "all")
+    if (yield* outbox.hasUnsent(session)) {
+      return yield* new SessionUnread({ reason: "an answer is not acknowledged, and the history is gone" })
+    }
+    yield* settle(session, state)
+  })
 
   /** Works on the rows after each change of the session or of the rows, until nothing is left of the seat. */
   const workOn = Effect.fnUntraced(function* (seat: Running) {
@@ -146,7 +170,9 @@ const make = Effect.gen(function* () {
     while (true) {
       const { session } = seat
       if (session === undefined) return yield* Effect.die(new Error("a seat without a session works"))
-      const worked = yield* work.reconcile(session, ended)
+      const ordinal = session.view.messages.length
+      const worked: Worked = ordinal < seat.reached ? UNREAD : yield* work.reconcile(session, ended)
+      seat.reached = Math.max(seat.reached, ordinal)
       const due = yield* outbox.deliver(
         session,
         yield* callsOf(row),
@@ -154,15 +180,16 @@ const make = Effect.gen(function* () {
       )
       const now = yield* Clock.currentTimeMillis
       if (ended !== undefined) {
-        const isOver = worked.isSettled || now - endedAt >= LAST_MESSAGES_MS
-        if (isOver) return yield* settle(session, ended)
+        const isLate = now - endedAt >= LAST_MESSAGES_MS && !(yield* outbox.hasUnsent(session))
+        if (worked.isSettled || isLate) return yield* settle(session, ended)
       }
-      const waits = [worked.wakeInMs, due, STATE_POLL_MS].filter((ms) => ms !== undefined)
+      const pollMs = Math.max(STATE_POLL_MS, running.size * STATE_POLL_ANY_MS)
+      const waits = [worked.wakeInMs, due, pollMs].filter((ms) => ms !== undefined)
       yield* Effect.timeoutOption(Queue.take(seat.wakes), Math.max(MIN_WAIT_MS, Math.min(...waits)))
-      if (ended !== undefined || (yield* Clock.currentTimeMillis) - polledAt < STATE_POLL_MS) continue
+      if (ended !== undefined || (yield* Clock.currentTimeMillis) - polledAt < pollMs) continue
       polledAt = yield* Clock.currentTimeMillis
       const state = yield* stateOf(row)
-      if (ENDED.has(state) || state === "GONE") {
+      if (isOver(state)) {
         ended = state
         endedAt = polledAt
       }
@@ -172,7 +199,7 @@ const make = Effect.gen(function* () {
   /** The session is over: what is left is withdrawn, answers without a message are lost, and the seat is finished. */
   const settle = Effect.fnUntraced(function* (session: SeatSession, state: string) {
     const { seat, sessionId } = session.row
-    yield* work.reconcile(session, state)
+    yield* work.withdraw(session, state)
     yield* outbox.loseUnread(session, `the session is ${state}, and the message was not found in it`)
     yield* rows.finish(sessionId, seat, state)
   })
@@ -180,7 +207,7 @@ const make = Effect.gen(function* () {
   const run = Effect.fnUntraced(function* (row: SeatRow) {
     const key = keyOf(row)
     if (running.has(key)) return
-    const seat: Running = { row, wakes: yield* Queue.sliding<void>(1), session: undefined }
+    const seat: Running = { row, wakes: yield* Queue.sliding<void>(1), reached: row.lastOrdinal, session: undefined }
     running.set(key, seat)
     const finished = yield* Deferred.make<void>()
     const loop = forever("seat", follow(seat, finished), { every: 0, limitMs: Number.POSITIVE_INFINITY })
@@ -203,6 +230,11 @@ const make = Effect.gen(function* () {
 
 /** The shortest wait between two looks at the rows. Milliseconds. */
 const MIN_WAIT_MS = 20
+
+/** Nothing is known of the items while the session is read again. */
+const UNREAD: Worked = { wakeInMs: undefined, isSettled: false }
+
+const isOver = (state: string): boolean => ENDED.has(state) || state === "GONE"
 
 const NO_FACTS = { policyVersion: "", policyHash: null, sessionRules: undefined }
 

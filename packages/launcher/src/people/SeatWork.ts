@@ -166,7 +166,19 @@ const make = Effect.gen(function* () {
     return yield* locked(session, work)
   })
 
-  return { inTransaction: sql.withTransaction, store, reconcile }
+  /** The session is over: the questions that are left take no answer. */
+  const withdraw = Effect.fnUntraced(function* (session: SeatSession, state: string) {
+    const { row } = session
+    const closeAll = Effect.gen(function* () {
+      for (const { id, state: was } of yield* items.ofSeat(row.sessionId, row.seat)) {
+        if (was !== "waiting" && was !== "open") continue
+        yield* items.close({ _tag: "close", id, state: "withdrawn", reason: `the session is ${state}` })
+      }
+    })
+    yield* locked(session, closeAll)
+  })
+
+  return { inTransaction: sql.withTransaction, store, reconcile, withdraw }
 })
 
 /** The content without members that are undefined. */

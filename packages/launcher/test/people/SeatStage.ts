@@ -1,7 +1,7 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import type { SeatText } from "@runplane/domain"
 import { encodePayload, type OutgoingEnvelope, ParticipantClient } from "@runplane/runtime"
-import { Sandbox } from "@runplane/sandbox"
+import { Sandbox, SandboxFaults } from "@runplane/sandbox"
 import { createDatabase, until } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -33,12 +33,14 @@ export const layerSeats = (database: Layer.Layer<PgClient.PgClient, unknown>, ru
   )
 
 /** A runtime and a database of their own. */
-export const makeWorld = Effect.gen(function* () {
-  const sandbox = Context.get(yield* Layer.build(Sandbox.layer({ port: 0 })), Sandbox)
+export const makeWorldWith = Effect.fnUntraced(function* (options: Parameters<typeof Sandbox.layer>[0]) {
+  const context = yield* Layer.build(Sandbox.layer({ port: 0, ...options }))
+  const sandbox = Context.get(context, Sandbox)
   const url = yield* createDatabase
   const client = ParticipantClient.layerGrpc({ address: sandbox.address })
   return {
     runtime: sandbox.address,
+    faults: Context.get(context, SandboxFaults),
     url,
     /** The service of seats. Each one is a new process to the rows and to the runtime. */
     layer: () => layerSeats(layerPeopleDatabase({ url }), sandbox.address),
@@ -46,6 +48,8 @@ export const makeWorld = Effect.gen(function* () {
     rows: () => SeatWork.layer.pipe(Layer.provideMerge(layerPeopleDatabase({ url })), Layer.merge(client))
   }
 })
+
+export const makeWorld = makeWorldWith({})
 
 let messages = 0
 
@@ -90,6 +94,17 @@ export const evaluate = (sessionId: string, by: string, proposalId = "p1") =>
   say(sessionId, by, "Evaluation", decision("Evaluation"), { proposalId, recommendation: "APPROVE", confidence: 0.9 })
 export const vote = (sessionId: string, by: string, vote = "APPROVE", proposalId = "p1") =>
   say(sessionId, by, "Vote", decision("Vote"), { proposalId, vote })
+
+export const commit = (sessionId: string) =>
+  say(sessionId, "lead", "Commitment", "macp.v1.CommitmentPayload", {
+    commitmentId: "c1",
+    action: "decision.selected",
+    authorityScope: "test",
+    reason: "done",
+    modeVersion: "1.0.0",
+    configurationVersion: "c1",
+    outcomePositive: true
+  })
 
 /** A seat of the tests: opens at once, for ana and bo. */
 const seatOf = (sessionId: string, rules: Partial<SeatText>, modeName: string) => [

@@ -11,6 +11,7 @@ import {
   addSeat,
   ana,
   bo,
+  commit,
   evaluate,
   itemsWhen,
   itemWhen,
@@ -247,15 +248,7 @@ describe("a seat over a runtime", () => {
         yield* propose(session)
         yield* itemWhen(session, "open")
         yield* vote(session, "a")
-        yield* say(session, "lead", "Commitment", "macp.v1.CommitmentPayload", {
-          commitmentId: "c1",
-          action: "decision.selected",
-          authorityScope: "test",
-          reason: "done",
-          modeVersion: "1.0.0",
-          configurationVersion: "c1",
-          outcomePositive: true
-        })
+        yield* commit(session)
         const item = yield* itemWhen(session, "withdrawn")
         assert.strictEqual(item.reason, "the session is RESOLVED")
         const runner = yield* SeatRunner

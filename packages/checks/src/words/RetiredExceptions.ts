@@ -70,8 +70,7 @@ export const RETIRED_EXCEPTIONS: ReadonlyArray<RetiredException> = [
     "migrations/people/",
     "packages/launcher/src/agents/AgentTokens.ts",
     "packages/launcher/src/people/",
-    "packages/launcher/test/people/",
-    "packages/testing/src/Programs.ts"
+    "packages/launcher/test/people/"
   ]),
   ...keep("inbox", "the items of people", ["packages/launcher/src/people/", "packages/launcher/test/people/"]),
   ...keep("seat", "a column of the frozen schema", [`${CONTROL_PLANE}/src/admin/processes/Processes.ts`]),

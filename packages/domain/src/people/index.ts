@@ -58,6 +58,7 @@ export {
   isCommitted,
   type SeatView,
   type SeenMessage,
+  type SessionOpening,
   seeEnvelope,
   subjectsFor,
   unseenBetween,

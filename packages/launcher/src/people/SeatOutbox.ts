@@ -6,7 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { type DueAnswer, ItemRows } from "./ItemRows.ts"
+import { AnswerRows, type DueAnswer } from "./AnswerRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import type { SeatSession } from "./SeatSession.ts"
 
@@ -34,7 +34,7 @@ export class SeatOutbox extends Context.Service<SeatOutbox, Effect.Success<typeo
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const seats = yield* SeatRows
-  const items = yield* ItemRows
+  const answers = yield* AnswerRows
 
   /** In a transaction that has the lock of the seat. */
   const locked = <A, E, R>({ row }: SeatSession, work: Effect.Effect<A, E, R>) =>
@@ -49,7 +49,7 @@ const make = Effect.gen(function* () {
   ) {
     const { item, messageId, messageType, payload, sends } = answer
     const { modeName, sessionId } = session.row
-    yield* items.postpone(item, backoffMs(SEND_BACKOFF, sends))
+    yield* answers.postpone(item, backoffMs(SEND_BACKOFF, sends))
     const timestampUnixMs = yield* Clock.currentTimeMillis
     const envelope = { sessionId, mode: modeName, messageType, messageId, timestampUnixMs, payload }
     const ack = yield* Effect.result(calls.send(envelope))
@@ -59,7 +59,7 @@ const make = Effect.gen(function* () {
     }
     const { error, ok } = ack.success
     if (ok) {
-      if (answer.state === "answered") yield* locked(session, items.sent(item))
+      if (answer.state === "answered") yield* locked(session, answers.sent(item))
       return
     }
     const code = error?.code ?? ""
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
     if (code === "SESSION_NOT_OPEN" && !ENDED.has(yield* stateOf)) return
     yield* Effect.logWarning(`the runtime refused the answer to item ${item}: ${text}`)
     const outcome = code === "SESSION_NOT_FOUND" ? "unknown" : "refused"
-    yield* locked(session, items.fail(item, outcome, text))
+    yield* locked(session, answers.fail(item, outcome, text))
   })
 
   /** Sends the messages that are due, or all. Returns when the next one is, milliseconds; undefined without any. */
@@ -83,25 +83,25 @@ const make = Effect.gen(function* () {
     which: "due" | "all" = "due"
   ) {
     const { seat, sessionId } = session.row
-    for (const answer of yield* items.due(sessionId, seat)) {
+    for (const answer of yield* answers.due(sessionId, seat)) {
       if (which === "all" || answer.dueInMs <= 0) yield* send(session, calls, stateOf, answer)
     }
-    const [next] = yield* items.due(sessionId, seat)
+    const [next] = yield* answers.due(sessionId, seat)
     return next?.dueInMs
   })
 
   /** The session is over, and these answers were neither read in it nor refused. */
   const loseUnread = Effect.fnUntraced(function* (session: SeatSession, reason: string) {
     const { seat, sessionId } = session.row
-    for (const { item } of yield* items.due(sessionId, seat)) {
+    for (const { item } of yield* answers.due(sessionId, seat)) {
       yield* Effect.logError(`the answer to item ${item} is unknown: ${reason}`)
-      yield* locked(session, items.fail(item, "unknown", reason))
+      yield* locked(session, answers.fail(item, "unknown", reason))
     }
   })
 
   /** Whether the runtime has not acknowledged a message yet. */
   const hasUnsent = ({ row }: SeatSession) =>
-    Effect.map(items.due(row.sessionId, row.seat), (due) => due.some(({ state }) => state === "answered"))
+    Effect.map(answers.due(row.sessionId, row.seat), (due) => due.some(({ state }) => state === "answered"))
 
   return { deliver, loseUnread, hasUnsent }
 })

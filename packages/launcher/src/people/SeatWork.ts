@@ -11,13 +11,16 @@ import {
   planSeat,
   proposalHash,
   reasonWithLine,
+  type SeenMessage,
+  type SessionOpening,
   sha256Hex
 } from "@runplane/domain"
 import { encodePayload } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { ItemRows, type NewAnswer, type StoredContent } from "./ItemRows.ts"
+import { AnswerRows, type NewAnswer } from "./AnswerRows.ts"
+import { ItemRows, type StoredContent } from "./ItemRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { type SeatSession, sha256 } from "./SeatSession.ts"
 
@@ -48,13 +51,14 @@ export class SeatWork extends Context.Service<SeatWork, Effect.Success<typeof ma
   static readonly layer = Layer.effect(
     SeatWork,
     Effect.suspend(() => make)
-  ).pipe(Layer.provideMerge(Layer.mergeAll(SeatRows.layer, ItemRows.layer)))
+  ).pipe(Layer.provideMerge(AnswerRows.layer.pipe(Layer.provideMerge(Layer.mergeAll(SeatRows.layer, ItemRows.layer)))))
 }
 
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const seats = yield* SeatRows
   const items = yield* ItemRows
+  const answers = yield* AnswerRows
 
   /** In a transaction that has the lock of the seat. */
   const locked = <A, E, R>({ row }: Pick<SeatSession, "row">, work: Effect.Effect<A, E, R>) =>
@@ -68,7 +72,7 @@ const make = Effect.gen(function* () {
     const message = actMessage(row.modeName, view.mode, subject?.statement.proposalId ?? "", content, reason)
     if (message === undefined) return yield* Effect.die(new Error(`the mode has no act ${content.act}`))
     const payload = encodePayload(message.payloadType, message.payload)
-    yield* items.answer({
+    yield* answers.add({
       ...by,
       item: item.id,
       content: storedContent(content),
@@ -81,36 +85,27 @@ const make = Effect.gen(function* () {
   })
 
   const create = Effect.fnUntraced(function* (
-    { facts, row, view }: SeatSession,
+    session: SeatSession,
     { follows, replaces, subject }: Extract<ItemChange, { _tag: "create" }>
   ) {
+    const { row, view } = session
     const { opening } = view
     const { payload, statement } = subject
     const payloadType = payloadTypeName(row.modeName, statement.type)
     if (opening === undefined || payload === undefined || payloadType === undefined) {
       return yield* Effect.die(new Error(`message ${subject.ordinal} of ${row.sessionId} is not a subject`))
     }
-    const hashed = (nonce: string) => {
-      const members: Hashed = {
-        sessionId: row.sessionId,
-        mode: row.modeName,
-        modeVersion: opening.modeVersion,
-        configurationVersion: opening.configurationVersion,
-        policyVersion: facts.policyVersion,
-        policyHash: facts.policyHash,
-        participants: opening.participants,
-        subject: {
-          messageId: subject.messageId,
-          sender: statement.by,
-          type: statement.type,
-          payloadSha256: subject.payloadSha256,
-          nonce
-        }
-      }
-      return { proposalHash: proposalHash(sha256, members), members: JSON.stringify(members) }
-    }
     const { seat, sessionId } = row
-    yield* items.create({ sessionId, seat, subject: subject.ordinal, payload, payloadType, replaces, follows, hashed })
+    yield* items.create({
+      sessionId,
+      seat,
+      subject: subject.ordinal,
+      payload,
+      payloadType,
+      replaces,
+      follows,
+      hashed: hashedOf(session, opening, subject)
+    })
   })
 
   const apply = Effect.fnUntraced(function* (session: SeatSession, change: ItemChange) {
@@ -123,7 +118,7 @@ const make = Effect.gen(function* () {
       case "close":
         return yield* items.close(change)
       case "accept":
-        return yield* items.accept(change)
+        return yield* answers.accept(change)
       case "answer": {
         const item = yield* items.byId(change.id)
         if (item === undefined) return
@@ -137,7 +132,7 @@ const make = Effect.gen(function* () {
           `message ${by.ordinal} of ${row.sessionId} by ${by.statement.by} has the id of the answer to item ${id}: ` +
             "it is sent once more under another id"
         )
-        return yield* items.renewId(id, by.ordinal)
+        return yield* answers.renewId(id, by.ordinal)
       }
     }
   })
@@ -189,3 +184,26 @@ const storedContent = ({ act, confidence, reason, recommendation, severity }: An
   ...(confidence !== undefined && { confidence }),
   ...(severity !== undefined && { severity })
 })
+
+/** What an item is bound to, for the nonce of its subject. */
+const hashedOf =
+  ({ facts, row }: SeatSession, opening: SessionOpening, subject: SeenMessage) =>
+  (nonce: string) => {
+    const members: Hashed = {
+      sessionId: row.sessionId,
+      mode: row.modeName,
+      modeVersion: opening.modeVersion,
+      configurationVersion: opening.configurationVersion,
+      policyVersion: facts.policyVersion,
+      policyHash: facts.policyHash,
+      participants: opening.participants,
+      subject: {
+        messageId: subject.messageId,
+        sender: subject.statement.by,
+        type: subject.statement.type,
+        payloadSha256: subject.payloadSha256,
+        nonce
+      }
+    }
+    return { proposalHash: proposalHash(sha256, members), members: JSON.stringify(members) }
+  }

@@ -3,6 +3,7 @@ import { ParticipantClient } from "@runplane/runtime"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { AnswerRows } from "../../src/people/AnswerRows.ts"
 import { ItemRows } from "../../src/people/ItemRows.ts"
 import { SeatRows } from "../../src/people/SeatRows.ts"
 import { SeatRunner } from "../../src/people/SeatRunner.ts"
@@ -29,7 +30,7 @@ const answered = ({ answer, read }: Effect.Success<typeof asked>) =>
   Effect.gen(function* () {
     const work = yield* SeatWork
     yield* work.inTransaction(work.store(read, answer))
-    const [due] = yield* (yield* ItemRows).due(SESSION, SEAT)
+    const [due] = yield* (yield* AnswerRows).due(SESSION, SEAT)
     if (due === undefined) throw new Error("nothing is due")
     return due
   })

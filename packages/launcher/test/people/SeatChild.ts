@@ -8,6 +8,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { ParticipantClient } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { AnswerRows } from "../../src/people/AnswerRows.ts"
 import { Answers } from "../../src/people/Answers.ts"
 import { ItemRows } from "../../src/people/ItemRows.ts"
 import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
@@ -46,11 +47,11 @@ const KilledClient = Layer.effect(
   )
 ).pipe(Layer.provide(ParticipantClient.layerGrpc({ address: env("SEAT_RUNTIME") })))
 
-const KilledItems = Layer.effect(
-  ItemRows,
-  Effect.map(ItemRows, (items) =>
+const KilledAnswers = Layer.effect(
+  AnswerRows,
+  Effect.map(AnswerRows, (answers) =>
     // In the transaction that notes the acknowledgement.
-    ItemRows.of({ ...items, sent: (item) => Effect.tap(items.sent(item), () => at("acknowledged")) })
+    AnswerRows.of({ ...answers, sent: (item) => Effect.tap(answers.sent(item), () => at("acknowledged")) })
   )
 ).pipe(Layer.provideMerge(SeatWork.layer))
 
@@ -72,7 +73,7 @@ const KilledWork = Layer.effect(
         )
     })
   })
-).pipe(Layer.provideMerge(KilledItems))
+).pipe(Layer.provideMerge(KilledAnswers))
 
 const service = Answers.layer.pipe(
   Layer.provideMerge(SeatRunner.layer),

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { AnswerRows } from "../../src/people/AnswerRows.ts"
 import { AnswerRefused, Answers, type SignedIn, type Submitted } from "../../src/people/Answers.ts"
-import { ItemRows } from "../../src/people/ItemRows.ts"
 import { SeatRunner } from "../../src/people/SeatRunner.ts"
 import { SeatWork } from "../../src/people/SeatWork.ts"
 import {
@@ -174,7 +174,7 @@ describe("a seat over a runtime", () => {
       const messageId = yield* Effect.gen(function* () {
         const work = yield* SeatWork
         yield* work.inTransaction(work.store(read, answer))
-        const [due] = yield* (yield* ItemRows).due(session, SEAT)
+        const [due] = yield* (yield* AnswerRows).due(session, SEAT)
         return due?.messageId ?? ""
       }).pipe(Effect.provide(rows()))
       yield* Effect.gen(function* () {

@@ -88,6 +88,7 @@ CREATE TABLE people.answers (
   settled_at timestamptz
 );
 
+CREATE INDEX answers_of_person ON people.answers (person, answered_at) WHERE person IS NOT NULL;
 CREATE INDEX answers_due ON people.answers (due_at) WHERE settled_at IS NULL;
 
 CREATE TABLE people.audit (

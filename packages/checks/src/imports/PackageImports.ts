@@ -65,8 +65,8 @@ const problemOf = (sources: PackageSources, path: string, specifier: string): st
   if (specifier.startsWith(".")) return relativeProblem(path, specifier, isTest)
   if (specifier.startsWith("#") || specifier.startsWith("/")) return "only relative paths and package names"
   if (specifier.startsWith(SCOPE)) return arrowProblem(sources, specifier.slice(SCOPE.length), isTest)
-  const isOfSeats = sources.name === "launcher" && path.startsWith(SEATS)
-  const rules = isOfSeats ? [] : FORBIDDEN_MODULES[sources.name]
+  const hasRows = sources.name === "launcher" && path.startsWith(SEATS)
+  const rules = hasRows ? [] : FORBIDDEN_MODULES[sources.name]
   const forbidden = isTest ? undefined : rules?.find(({ modules }) => modules.test(specifier))
   if (forbidden !== undefined) return forbidden.why
   return declarationProblem(sources, specifier, isTest)

@@ -93,6 +93,14 @@ const make = Effect.gen(function* () {
       yield* audit(person ?? "deadline", "item.answered", item, { act: content.act, channel, proof })
     }),
 
+    /** The answers that a person has given in the last minute. */
+    inLastMinute: (person: string) =>
+      sql<{ readonly answers: number }>`
+        SELECT count(*)::int4 AS answers FROM people.answers
+        WHERE person = ${person} AND answered_at > now() - interval '1 minute'`.pipe(
+        Effect.map(([row]) => row?.answers ?? 0)
+      ),
+
     /** The own message is on record. */
     accept: Effect.fnUntraced(function* ({ id, ordinal, unseen }: Extract<ItemChange, { _tag: "accept" }>) {
       yield* become(id, "accepted")

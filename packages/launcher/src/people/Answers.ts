@@ -15,6 +15,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { AnswerRows } from "./AnswerRows.ts"
 import { ItemRows } from "./ItemRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
@@ -43,8 +44,13 @@ export class AnswerRefused extends Data.TaggedError("AnswerRefused")<{
     /** The service does not have the session now: it is read again, or its history is gone. */
     | { readonly _tag: "unavailable"; readonly reason: string }
     | { readonly _tag: "unknown-basis" }
+    /** The person has given as many answers in the last minute as one may. */
+    | { readonly _tag: "too-many"; readonly perMinute: number }
     | Exclude<AnswerVerdict, { readonly _tag: "store" | "same" }>
 }> {}
+
+/** More answers in a minute are no decisions of a person. */
+export const ANSWERS_PER_MINUTE = 30
 
 /** The answers of people: each is one transaction, and the first one of an item is the only one. */
 export class Answers extends Context.Service<Answers, Effect.Success<typeof make>>()("runplane/launcher/Answers") {
@@ -57,6 +63,7 @@ export class Answers extends Context.Service<Answers, Effect.Success<typeof make
 const make = Effect.gen(function* () {
   const seats = yield* SeatRows
   const items = yield* ItemRows
+  const answers = yield* AnswerRows
   const work = yield* SeatWork
   const runner = yield* SeatRunner
 
@@ -104,6 +111,9 @@ const make = Effect.gen(function* () {
     if (verdict._tag === "same") return at
     if (verdict._tag !== "store") return yield* refuse(verdict)
     if (session === undefined || basis === undefined) return yield* refuse({ _tag: "unknown-basis" })
+    if ((yield* answers.inLastMinute(person.id)) >= ANSWERS_PER_MINUTE) {
+      return yield* refuse({ _tag: "too-many", perMinute: ANSWERS_PER_MINUTE })
+    }
     const by = { origin: "person", person: person.id, proof: person.proof, channel: person.channel } as const
     yield* work.store(session, { content: submitted.content, basis, item, by })
     return at

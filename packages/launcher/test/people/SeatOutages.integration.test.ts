@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { AnswerRefused, Answers } from "../../src/people/Answers.ts"
+import type { ItemRow } from "../../src/people/ItemRows.ts"
 import {
   accepted,
   addSeat,
@@ -19,10 +20,9 @@ import {
 
 const sessionOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`
 
-/** Answers the open item, again while the service cannot take it: a person presses the button again. */
-const answer = (session: string) =>
+/** Answers an open item, again while the service cannot take it: a person presses the button again. */
+const answer = (session: string, item: ItemRow) =>
   Effect.gen(function* () {
-    const item = yield* itemWhen(session, "open")
     const answers = yield* Answers
     const content = { act: "reject", reason: "no" } as const
     const once = Effect.gen(function* () {
@@ -53,7 +53,7 @@ describe("a seat whose stream breaks", () => {
         yield* evaluate(session, "a")
         yield* evaluate(session, "b")
         yield* until(shown(session), ({ ordinal }) => ordinal === 4)
-        yield* answer(session)
+        yield* answer(session, yield* itemWhen(session, "open"))
         const item = yield* itemWhen(session, "accepted")
         assert.strictEqual(item.answer?.basis.ordinal, 4)
         assert.lengthOf(yield* accepted(session), 1)
@@ -67,23 +67,24 @@ describe("a service of seats whose database ends its connections", () => {
     Effect.gen(function* () {
       const { layer, rows } = yield* makeWorld
       yield* Effect.gen(function* () {
-        const sessions = [1, 2, 3, 4, 5].map(sessionOf)
-        for (const session of sessions) {
-          yield* addSeat(session)
-          yield* start(session)
-          yield* propose(session)
-          yield* itemWhen(session, "open")
-        }
+        const asked = yield* Effect.forEach([1, 2, 3, 4, 5].map(sessionOf), (session) =>
+          Effect.gen(function* () {
+            yield* addSeat(session)
+            yield* start(session)
+            yield* propose(session)
+            return { session, item: yield* itemWhen(session, "open") }
+          })
+        )
         const endConnections = Effect.gen(function* () {
           const sql = yield* PgClient.PgClient
           yield* sql`
             SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE application_name = 'runplane-launcher' AND datname = current_database() AND pid <> pg_backend_pid()`
         }).pipe(Effect.provide(rows()))
-        for (const session of sessions) {
-          yield* Effect.all([answer(session), Effect.ignore(endConnections)], { concurrency: "unbounded" })
+        for (const { item, session } of asked) {
+          yield* Effect.all([answer(session, item), Effect.ignore(endConnections)], { concurrency: "unbounded" })
         }
-        for (const session of sessions) {
+        for (const { session } of asked) {
           yield* until(Effect.result(itemWhen(session, "accepted")), ({ _tag }) => _tag === "Success")
           const own = (yield* messagesOf(session)).filter(({ sender }) => sender === SEAT)
           assert.lengthOf(own, 1)

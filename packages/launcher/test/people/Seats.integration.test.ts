@@ -3,7 +3,7 @@ import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { AnswerRows } from "../../src/people/AnswerRows.ts"
-import { AnswerRefused, Answers, type SignedIn, type Submitted } from "../../src/people/Answers.ts"
+import { ANSWERS_PER_MINUTE, AnswerRefused, Answers, type SignedIn, type Submitted } from "../../src/people/Answers.ts"
 import { SeatRunner } from "../../src/people/SeatRunner.ts"
 import { SeatWork } from "../../src/people/SeatWork.ts"
 import {
@@ -203,10 +203,12 @@ describe("a seat over a runtime", () => {
           const session = newSession()
           yield* start(session)
           yield* propose(session)
-          yield* addSeat(session)
+          yield* addSeat(session, { assign: ["group:risk"] })
           const { item, submitted } = yield* answerTo(session, reject)
           const answers = yield* Effect.all(
-            [ana, bo].map((person) => Effect.result(submit(item.id, person, submitted))),
+            [`ana-${round}`, `bo-${round}`]
+              .map((id) => ({ ...ana, id, groups: ["risk"] }))
+              .map((person) => Effect.result(submit(item.id, person, submitted))),
             { concurrency: "unbounded" }
           )
           const won = answers.flatMap((one) => (Result.isSuccess(one) ? [one.success.given?.person] : []))
@@ -220,6 +222,31 @@ describe("a seat over a runtime", () => {
           yield* itemWhen(session, "accepted")
           assert.lengthOf(yield* accepted(session), 1)
         }
+      }).pipe(Effect.provide(layer()))
+    })
+  )
+
+  it.live(`takes ${ANSWERS_PER_MINUTE} answers of a person in a minute, and those of others after that`, () =>
+    Effect.gen(function* () {
+      const { layer } = yield* makeWorld
+      yield* Effect.gen(function* () {
+        const asked = Effect.gen(function* () {
+          const session = newSession()
+          yield* start(session)
+          yield* propose(session)
+          yield* addSeat(session)
+          return yield* answerTo(session, reject)
+        })
+        for (let count = 0; count < ANSWERS_PER_MINUTE; count += 1) {
+          const { item, submitted } = yield* asked
+          yield* submit(item.id, ana, submitted)
+          // The same answer again is not counted.
+          yield* submit(item.id, ana, submitted)
+        }
+        const { item, submitted } = yield* asked
+        const perMinute = ANSWERS_PER_MINUTE
+        assert.deepStrictEqual(yield* refusalOf(item.id, ana, submitted), { _tag: "too-many", perMinute })
+        assert.strictEqual((yield* submit(item.id, bo, submitted)).given?.person, "bo")
       }).pipe(Effect.provide(layer()))
     })
   )

@@ -78,8 +78,27 @@ describe("a seat of a handoff", () => {
   )
 })
 
+/**
+ * A page takes some times the time of a plain read of as many rows. With one read of all items for each row it was 50
+ * times.
+ */
+const MOST_TIMES_LONGER = 25
+
+const timesOf = <E, R>(read: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
+  Effect.forEach(
+    Array.from({ length: 60 }),
+    Effect.fnUntraced(function* () {
+      const before = yield* Clock.currentTimeNanos
+      assert.lengthOf(yield* read, 100)
+      return Number((yield* Clock.currentTimeNanos) - before) / 1e6
+    })
+  )
+
+const medianOf = (times: ReadonlyArray<number>): number =>
+  times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0
+
 describe("an inbox with 500 open items", () => {
-  it.live("is read within 100 ms in 95 of 100 times", () =>
+  it.live("is read a page at a time, without a read of all items for each row", () =>
     Effect.gen(function* () {
       const { layer } = yield* makeWorld
       yield* Effect.gen(function* () {
@@ -102,15 +121,10 @@ describe("an inbox with 500 open items", () => {
           FROM people.items, generate_series(1, 2000) AS n`
         const inbox = yield* Inbox
         const query = { states: ["open"] as const, seat: undefined, after: undefined, limit: 100 }
-        const times: Array<number> = []
-        for (let read = 0; read < 100; read += 1) {
-          const before = yield* Clock.currentTimeMillis
-          assert.lengthOf(yield* inbox.list(ana, query), 100)
-          times.push((yield* Clock.currentTimeMillis) - before)
-        }
-        const [p95 = 0] = times.toSorted((one, other) => one - other).slice(94)
-        yield* Effect.logInfo(`inbox of 501 items among 2,001: p95 ${p95} ms`)
-        assert.isAtMost(p95, 100)
+        // The least work that such a page can be, on the same machine at the same time.
+        const plain = sql`SELECT id::text, hashed::text, encode(payload, 'base64') FROM people.items LIMIT 100`
+        const [page, least] = [yield* timesOf(inbox.list(ana, query)), yield* timesOf(plain)]
+        assert.isAtMost(medianOf(page), MOST_TIMES_LONGER * medianOf(least))
         assert.lengthOf(yield* inbox.list(ana, { ...query, states: ItemState.literals, limit: 1_000 }), 501)
       }).pipe(Effect.provide(layer()))
     })

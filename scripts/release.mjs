@@ -83,7 +83,10 @@ const setVersion = () => {
 
 /** No later program may change the migrations of a release. */
 const freezeMigrations = () => {
-  const names = readdirSync(join(root, "migrations")).sort()
+  const names = readdirSync(join(root, "migrations"), { recursive: true })
+    .filter((name) => /\.(sql|txt)$/.test(name))
+    .map((name) => name.replaceAll("\\", "/"))
+    .sort()
   const hashOf = (name) =>
     createHash("sha256")
       .update(readFileSync(join(root, "migrations", name), "utf8").replaceAll("\r\n", "\n"))

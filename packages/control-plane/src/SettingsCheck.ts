@@ -1,3 +1,4 @@
+import { readDatabaseTls } from "@runplane/database"
 import {
   ControlPlaneSettings,
   checkSettings,
@@ -12,7 +13,6 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { readCatalogue, readPrices } from "./platform/deployment/Prices.ts"
 import { readSealKey } from "./platform/ledger/SealKeys.ts"
-import { readDatabaseTls } from "./platform/postgres/DatabaseTls.ts"
 
 /** What is wrong with a setting that names a file, which has to be opened. */
 const fileFaults = Effect.fnUntraced(function* <A, R>(

@@ -1,3 +1,4 @@
+export { DatabaseUnavailable } from "@runplane/database"
 export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "./ControlPlane.ts"
 export { eventTexts } from "./event-log/seal/DigestedTexts.ts"
 export { emptyChain, extendDigested } from "./event-log/seal/HashChain.ts"
@@ -8,7 +9,6 @@ export type { BackupProgress } from "./platform/postgres/backup/Backup.ts"
 export {
   backupDatabase,
   type DatabaseOptions,
-  DatabaseUnavailable,
   databaseSettings,
   migrateDatabase,
   restoreDatabase

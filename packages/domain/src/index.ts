@@ -36,7 +36,7 @@ export {
   type DecisionFacts,
   decisionFacts,
   ListedDecision,
-  MAX_LISTED_SEATS,
+  MAX_LISTED_VOTERS,
   nameKey,
   voteKey
 } from "./card/ListedDecision.ts"
@@ -46,11 +46,11 @@ export {
   RING_SIZE,
   type RingPicture,
   ringPicture,
-  type SeatShape
+  type VoterShape
 } from "./card/Picture.ts"
 export { refusalWords } from "./card/RefusalWords.ts"
-export { CardSeat, inOrder, SeatVote } from "./card/Seats.ts"
 export { type CardRule, type Sums, sumsOf, type Tick, tickOf } from "./card/Ticks.ts"
+export { CardVoter, inOrder, VoteSide } from "./card/Voters.ts"
 export * from "./erasure/ErasurePlan.ts"
 export { type FoundMembers, foundInEvent, foundInFrame, isFoundIn, textsIn } from "./erasure/FoundMembers.ts"
 export {
@@ -225,6 +225,7 @@ export type {
 export * from "./otlp/TraceBinding.ts"
 export * from "./otlp/TraceFold.ts"
 export { unreadSpansText } from "./otlp/UnreadSpans.ts"
+export * from "./people/index.ts"
 export {
   denyCommitment,
   isAgreed,

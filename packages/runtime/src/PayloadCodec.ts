@@ -1,4 +1,4 @@
-import { createRegistry, type DescField, fromBinary } from "@bufbuild/protobuf"
+import { createRegistry, type DescField, fromBinary, fromJson, type JsonObject, toBinary } from "@bufbuild/protobuf"
 import { isReflectMessage, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect"
 import type { DecodedFields, PayloadDecoder } from "@runplane/domain"
 import { file_macp_modes_decision_v1_decision } from "./gen/macp/modes/decision/v1/decision_pb.ts"
@@ -44,6 +44,16 @@ export const decodePayload: PayloadDecoder = (typeName, bytes) => {
     // The bytes come from other parties; "not such a message" is an expected answer of this function.
     return undefined
   }
+}
+
+/**
+ * The bytes of a payload given as protobuf's JSON, by type name. Throws for an unknown type and for members that the
+ * type does not have: both are faults of the program.
+ */
+export const encodePayload = (typeName: string, payload: JsonObject): Uint8Array => {
+  const type = messageTypes.getMessage(typeName)
+  if (type === undefined) throw new Error(`no payload has the type ${typeName}`)
+  return toBinary(type, fromJson(type, payload))
 }
 
 const messageToJson = (message: ReflectMessage): DecodedFields => {

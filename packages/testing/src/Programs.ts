@@ -17,7 +17,8 @@ const BUNDLER = join(import.meta.dirname, "../../../scripts/bundle.mjs")
 const CHILDREN = {
   "crash-child": "packages/control-plane/test/crash/CrashChild.ts",
   "archive-child": "packages/control-plane/test/features/archive/ArchiveChild.ts",
-  "receipt-child": "packages/control-plane/test/features/receipts/ReceiptChild.ts"
+  "receipt-child": "packages/control-plane/test/features/receipts/ReceiptChild.ts",
+  "seat-child": "packages/launcher/test/people/SeatChild.ts"
 }
 
 /** The optional package of `runplane query`, which a user installs beside the programs. */

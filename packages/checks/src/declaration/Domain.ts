@@ -28,6 +28,10 @@ export const domain: FolderTables = {
       meaning: "the picture of a decision: verdict, rings of votes, reasons",
       knows: ["insight", "policies", "receipts", ...BASE]
     },
+    people: {
+      meaning: "a person as a voter: seats, items, answers and what they are bound to",
+      knows: ["insight", "policies", ...BASE]
+    },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",
       knows: ["marks", "insight", "statistics", "events", ...BASE]

@@ -11,10 +11,11 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   runtime: ["domain"],
   mcp: ["api", "domain"],
   server: ["api", "domain"],
+  database: ["server"],
   agents: ["runtime", "domain"],
   sandbox: ["runtime", "domain", "server"],
-  "control-plane": ["api", "archive", "domain", "mcp", "otlp", "prices", "runtime", "server"],
-  launcher: ["api", "domain", "runtime", "server", "agents"],
+  "control-plane": ["api", "archive", "database", "domain", "mcp", "otlp", "prices", "runtime", "server"],
+  launcher: ["api", "database", "domain", "runtime", "server", "agents"],
   cli: ["api", "archive", "domain", "mcp", "prices"],
   console: ["api", "domain"],
   site: [],
@@ -57,7 +58,7 @@ export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   console: ["testing"],
   "control-plane": ["postgres", "testing"],
   otlp: ["testing"],
-  launcher: ["testing"],
+  launcher: ["sandbox", "testing"],
   server: ["testing"],
   stack: ["testing"]
 }

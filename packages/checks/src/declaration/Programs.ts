@@ -28,6 +28,10 @@ export const programs: FolderTables = {
       meaning: "readiness and metrics",
       knows: ["examples", "control-plane", "catalog", "LauncherSettings.ts", "common"]
     },
+    people: {
+      meaning: "seats of people: their rows, the fiber of each, answers",
+      knows: ["agents", "LauncherSettings.ts", "common"]
+    },
     examples: {
       meaning: "the example flow: compile, start the agents, submit the run",
       knows: ["agents", "compile", "control-plane", "catalog", "LauncherSettings.ts", "common"]

@@ -23,7 +23,12 @@ const NODE: ModuleRule = {
   modules: new RegExp(`^(node:.*|@effect/platform-.*|(${builtinModules.join("|")})(/.*)?)$`),
   why: "it must run without Node"
 }
-const SQL: ModuleRule = { modules: /^(effect\/sql|@effect\/sql)/, why: "only the control plane has a database" }
+const SQL: ModuleRule = {
+  modules: /^(effect\/sql|@effect\/sql)/,
+  why: "only the control plane and the seats of the launch service have a database"
+}
+/** The folder of the launch service with the rows of seats. */
+const SEATS = "src/people/"
 
 /** What the sources of a package must not import from outside of the workspace. Tests may. */
 const FORBIDDEN_MODULES: Readonly<Record<string, ReadonlyArray<ModuleRule>>> = {
@@ -60,7 +65,9 @@ const problemOf = (sources: PackageSources, path: string, specifier: string): st
   if (specifier.startsWith(".")) return relativeProblem(path, specifier, isTest)
   if (specifier.startsWith("#") || specifier.startsWith("/")) return "only relative paths and package names"
   if (specifier.startsWith(SCOPE)) return arrowProblem(sources, specifier.slice(SCOPE.length), isTest)
-  const forbidden = isTest ? undefined : FORBIDDEN_MODULES[sources.name]?.find(({ modules }) => modules.test(specifier))
+  const hasRows = sources.name === "launcher" && path.startsWith(SEATS)
+  const rules = hasRows ? [] : FORBIDDEN_MODULES[sources.name]
+  const forbidden = isTest ? undefined : rules?.find(({ modules }) => modules.test(specifier))
   if (forbidden !== undefined) return forbidden.why
   return declarationProblem(sources, specifier, isTest)
 }

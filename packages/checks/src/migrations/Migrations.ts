@@ -5,6 +5,9 @@ import { ROOT } from "../Repository.ts"
 
 const folder = join(ROOT, "migrations")
 
+/** The folders below: those of the control plane have none of their own, and the launch service has `people`. */
+const OWNERS = ["", "people"]
+
 /**
  * SHA-256 of the files that databases of users were made with, of their text with line feeds. A database stores the
  * hash of each file that it was migrated with, and no program starts on a database of another one. `npm run release`
@@ -25,12 +28,14 @@ export const faultyMigrations = (): ReadonlyArray<string> => [...misnumbered(), 
 
 /** A database with a gap in its numbers is refused, and two files of one number cannot both be applied. */
 const misnumbered = () =>
-  readdirSync(folder)
-    .filter((name) => name.endsWith(".sql"))
-    .sort()
-    .flatMap((name, at) =>
-      Number(name.slice(0, 4)) === at + 1 ? [] : [`migrations/${name} should be number ${at + 1}`]
-    )
+  OWNERS.flatMap((owner) =>
+    readdirSync(join(folder, owner))
+      .filter((name) => name.endsWith(".sql"))
+      .sort()
+      .flatMap((name, at) =>
+        Number(name.slice(0, 4)) === at + 1 ? [] : [`${join("migrations", owner, name)} should be number ${at + 1}`]
+      )
+  )
 
 const changed = () =>
   Object.entries(FROZEN).flatMap(([name, hash]) => {

@@ -49,7 +49,7 @@ export const LONG_GENERATORS: ReadonlyArray<SizeException> = [
     ["packages/control-plane/src/observe/SessionDiscovery.ts", 170],
     ["packages/control-plane/src/observe/interpret.ts", 180],
     ["packages/control-plane/src/observe/sessions/SessionDirectory.ts", 150],
-    ["packages/control-plane/src/platform/postgres/DatabaseClient.ts", 140],
+    ["packages/database/src/DatabaseClient.ts", 140],
     ["packages/control-plane/src/platform/postgres/backup/Restore.ts", 140],
     ["packages/control-plane/src/queries/dashboard/DashboardRepository.ts", 140],
     ["packages/control-plane/src/queries/decisions/Decisions.ts", 140],

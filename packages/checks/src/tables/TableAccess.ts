@@ -67,7 +67,7 @@ const ownersOf = (files: ReadonlyArray<Source>): ReadonlyMap<string, string> => 
 
 const tablesOfMigrations = (): ReadonlyArray<string> =>
   trackedFiles()
-    .filter((file) => /^migrations\/.*\.sql$/.test(file))
+    .filter((file) => /^migrations\/[^/]*\.sql$/.test(file))
     .flatMap((file) => [...read(file).matchAll(/^CREATE (?:UNLOGGED )?TABLE (\w+)/gm)])
     .map(([, table = ""]) => table)
 

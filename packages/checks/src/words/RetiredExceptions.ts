@@ -45,26 +45,34 @@ export const RETIRED_EXCEPTIONS: ReadonlyArray<RetiredException> = [
   ...keep("drain", "a function of streams of Effect", [`${CONTROL_PLANE}/src/queries/exports/ExportText.ts`]),
   ...keep("inbox", "the icon of an empty list, by the name of its library", ["packages/console/src/ui/States.tsx"]),
   ...keep("insights", "a trigger of the frozen schema", ["migrations/0001_schema.sql"]),
-  ...keep("seat", "a participant in the picture of a decision, as the API names it", [
-    "packages/cli/src/commands/decisions/Decisions.ts",
-    "packages/console/src/pages/compare/SideBySide.tsx",
-    "packages/console/src/pages/overview/Decided.tsx",
-    "packages/console/src/pages/run/card/",
-    "packages/console/src/ui/decision/DecisionCell.tsx",
-    "packages/console/src/ui/decision/",
-    "packages/console/src/view/decision/",
-    "packages/console/src/view/overview/Decided.ts",
-    "packages/console/test/browser/DecisionCard.browser.test.ts",
-    "packages/console/test/view/decision/",
-    "packages/console/test/view/overview/Decided.test.ts",
-    `${CONTROL_PLANE}/test/features/decisions/`,
-    `${CONTROL_PLANE}/test/features/mcp/McpAnswers.integration.test.ts`,
-    `${CONTROL_PLANE}/test/streams/ag-ui/AgUiHttp.integration.test.ts`,
-    "packages/domain/src/card/",
-    "packages/domain/src/index.ts",
-    "packages/domain/test/card/",
-    "packages/mcp/src/tools/Decisions.ts"
+  ...keep(
+    "seat",
+    "the member `seats` of the API: the voters of a ring, of a listed decision, and of an answer of MCP",
+    [
+      "packages/console/src/pages/compare/SideBySide.tsx",
+      "packages/console/src/pages/run/card/",
+      "packages/console/src/ui/decision/",
+      "packages/console/src/view/decision/",
+      "packages/console/src/view/overview/Decided.ts",
+      "packages/console/test/browser/DecisionCard.browser.test.ts",
+      "packages/console/test/view/decision/",
+      "packages/console/test/view/overview/Decided.test.ts",
+      `${CONTROL_PLANE}/test/features/decisions/`,
+      `${CONTROL_PLANE}/test/features/mcp/McpAnswers.integration.test.ts`,
+      "packages/domain/src/card/",
+      "packages/domain/test/card/",
+      "packages/mcp/src/tools/Decisions.ts"
+    ]
+  ),
+  ...keep("seat", "a participant whose acts come from a person", [
+    "packages/domain/src/people/",
+    "packages/domain/test/people/",
+    "migrations/people/",
+    "packages/launcher/src/agents/AgentTokens.ts",
+    "packages/launcher/src/people/",
+    "packages/launcher/test/people/"
   ]),
+  ...keep("inbox", "the items of people", ["packages/launcher/src/people/", "packages/launcher/test/people/"]),
   ...keep("seat", "a column of the frozen schema", [`${CONTROL_PLANE}/src/admin/processes/Processes.ts`]),
   ...keep("story", "a view of the console, by its name in addresses", ["packages/console/src/pages/run/TabIcon.tsx"]),
   ...keep("story", "a tool of MCP, by its name for assistants", [

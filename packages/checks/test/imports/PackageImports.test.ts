@@ -23,6 +23,8 @@ const problemOf = (name: string, path: string, specifier: string) => {
   return line.slice(line.lastIndexOf(": ") + 2)
 }
 
+const SEATS_ALONE = "only the control plane and the seats of the launch service have a database"
+
 describe("the import checker", () => {
   it.each([
     ["domain", "src/A.ts", scoped("api"), "domain must not know api"],
@@ -45,7 +47,8 @@ describe("the import checker", () => {
     ["domain", "src/A.ts", "@effect/platform-node/NodeHttpServer", "it must run without Node"],
     ["domain", "src/A.ts", "effect/http", "the domain is pure"],
     ["domain", "src/A.ts", "effect/sql/SqlClient", "the domain is pure"],
-    ["launcher", "src/A.ts", "@effect/sql-pg/PgClient", "only the control plane has a database"],
+    ["launcher", "src/A.ts", "@effect/sql-pg/PgClient", SEATS_ALONE],
+    ["agents", "src/people/A.ts", "effect/sql/SqlClient", SEATS_ALONE],
     ["runtime", "src/A.ts", "fs", "modules of Node are named node:*"],
     ["runtime", "src/A.ts", "vitest", "not in package.json"],
     ["stack", "src/A.ts", "left-pad", "not in package.json"]
@@ -65,6 +68,7 @@ describe("the import checker", () => {
     ["api", "src/a/A.ts", "../b/B.ts"],
     ["api", "src/A.ts", "effect/http-api"],
     ["control-plane", "src/A.ts", "@effect/sql-pg/PgClient"],
+    ["launcher", "src/people/A.ts", "@effect/sql-pg/PgClient"],
     ["agents", "test/A.test.ts", scoped("sandbox")],
     ["control-plane", "test/A.test.ts", "../src/A.ts"],
     ["runtime", "test/A.test.ts", "vitest"],

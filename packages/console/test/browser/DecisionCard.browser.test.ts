@@ -135,7 +135,7 @@ describe("the card of a decision", () => {
       assert.strictEqual(await page.locator("#made").count(), 0)
       assert.notStrictEqual(await page.title(), "made")
       assert.strictEqual(await card.locator("[data-vote=for]").count(), NAMES.length)
-      await card.getByText("Seats and their votes").click()
+      await card.getByText("Voters and their votes").click()
       await looksRight(page, "card-hostile", [1280, 390])
       assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
       await context.close()
@@ -204,12 +204,12 @@ describe("the card of a decision", () => {
       const { context, misdeeds, page } = await openPage({ width: 1440 })
       await go(page, `/runs/${decided}`)
       const { rings, word } = await get("/decision/card")
-      const [{ proposalId, seats }] = rings
-      const [{ participantId }] = seats
+      const [{ proposalId, seats: voters }] = rings
+      const [{ participantId }] = voters
       const card = page.getByRole("region", { name: "Decision card" })
       await card.getByText(word, { exact: true }).waitFor()
-      const seat = card.getByRole("button", { name: new RegExp(`^${participantId} voted for it.*try another vote`) })
-      await seat.click()
+      const voter = card.getByRole("button", { name: new RegExp(`^${participantId} voted for it.*try another vote`) })
+      await voter.click()
       const votes = [{ participantId, proposalId, vote: "REJECT" }]
       const { body: answer } = await ask("POST", `${CONTROL_PLANE}/runs/${decided}/what-if`, { votes })
       const says = card.locator("[data-what-if]")
@@ -221,7 +221,7 @@ describe("the card of a decision", () => {
       await says.getByRole("button", { name: "Back to the recorded votes" }).press("Enter")
       await says.waitFor({ state: "detached" })
       await card.getByText(word, { exact: true }).waitFor()
-      await seat.press("Enter")
+      await voter.press("Enter")
       await says.waitFor()
       // The last press counts, whatever the answers before it say.
       for (let presses = 0; presses < 5; presses++) await page.keyboard.press(" ")

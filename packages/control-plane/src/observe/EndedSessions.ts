@@ -1,7 +1,7 @@
+import { describeSqlError } from "@runplane/database"
 import { isoTime, isTerminal, type RunId, type SessionSnapshot } from "@runplane/domain"
 import { roundGoesOn } from "@runplane/server"
 import * as Effect from "effect/Effect"
-import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
 import { isTerminalSession } from "./decide/Action.ts"
 import type { ObservedRuns } from "./ObservedRuns.ts"
 import { retryOnOutage } from "./retryOnOutage.ts"

@@ -1,3 +1,4 @@
+import { describeSqlError } from "@runplane/database"
 import {
   artifactCreated,
   type EventDraft,
@@ -33,7 +34,6 @@ import { EventLog } from "../event-log/EventLog.ts"
 import { contentDigest } from "../event-log/seal/HashChain.ts"
 import { Ids } from "../platform/Ids.ts"
 import type { AppendFailed } from "../platform/postgres/AppendFailed.ts"
-import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
 import { CancelReasons } from "./CancelReasons.ts"
 import type { TerminalSessionState, Write } from "./decide/Action.ts"
 import type { ObservedRun } from "./decide/ObservedRun.ts"

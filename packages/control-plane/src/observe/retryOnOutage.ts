@@ -1,8 +1,8 @@
+import { isOutage } from "@runplane/database"
 import { jitteredBackoff } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import { SqlError } from "effect/sql/SqlError"
 import { AppendFailed } from "../platform/postgres/AppendFailed.ts"
-import { isOutage } from "../platform/postgres/SqlFailures.ts"
 
 /** Pauses while the database is away: 250 ms, doubling to 5 s, with jitter. */
 export const outagePauses = jitteredBackoff(250, 5_000)

@@ -1,3 +1,4 @@
+import { streamReadsAt } from "@runplane/database"
 import type { RunId } from "@runplane/domain"
 import { jitteredBackoff } from "@runplane/runtime"
 import { ControlPlaneSettings, makeFairTurns, readSettings } from "@runplane/server"
@@ -7,7 +8,6 @@ import * as Layer from "effect/Layer"
 import { EventRepository } from "../event-log/EventRepository.ts"
 import { RunStateReader } from "../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
-import { streamReadsAt } from "../platform/postgres/PoolUse.ts"
 import { shareReads } from "../platform/postgres/SharedRead.ts"
 import { STREAM_PAGE_BYTES } from "./StreamSlots.ts"
 

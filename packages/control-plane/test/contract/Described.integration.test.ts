@@ -227,8 +227,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       const erasure = { find: "no agent came", reason: "request 4711", dryRun: true }
       yield* post("/runs/{id}/erasures", erasure, ended)
       yield* ask({ method: "GET", path: "/erasures/{id}", ids: { id: (yield* post("/erasures", erasure)).id } })
-      yield* get("/erasures")
-      yield* get("/.well-known/runplane-keys.json")
+      for (const path of ["/erasures", "/.well-known/runplane-keys.json"]) yield* get(path)
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids })
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids: { id: ended } })
       yield* LedgerWriter.use(({ numberPending }) => numberPending)

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { streamReadsAt } from "@runplane/database"
 import { RunId } from "@runplane/domain"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -8,7 +9,6 @@ import * as Layer from "effect/Layer"
 import { EventRepository, type EventSlice } from "../../src/event-log/EventRepository.ts"
 import { RunStateReader } from "../../src/event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../src/event-log/runs/RunRepository.ts"
-import { streamReadsAt } from "../../src/platform/postgres/PoolUse.ts"
 import { StreamReads } from "../../src/streams/StreamReads.ts"
 
 const POOL = 8

@@ -3,8 +3,8 @@ import type { Forecast } from "../insight/Forecast.ts"
 import type { Why } from "../insight/Why.ts"
 import { Field } from "../values/Field.ts"
 import { VerdictState } from "./CardVerdict.ts"
-import { CardSeat } from "./Seats.ts"
 import { CardRule } from "./Ticks.ts"
+import { CardVoter } from "./Voters.ts"
 
 const optional = Schema.optionalKey
 
@@ -16,16 +16,16 @@ export const HeadCount = Schema.Struct({
   none: Field.integer("Participants without a ballot", 1)
 }).annotate({ identifier: "HeadCount", description: "Participants by their ballots" })
 
-/** The seats of one proposal or request. */
+/** The voters of one proposal or request. */
 export const CardRing = Schema.Struct({
   proposalId: Field.text("The proposal; empty in a session without votes", "p1"),
   name: Field.text("How sentences name it", "go"),
   by: optional(Field.text("Who proposed it", "incident-commander")),
   committed: Field.flag("Whether the commitment is about it"),
-  seats: Schema.Array(CardSeat).annotate({ description: "For, abstained, not voted, against" }),
+  seats: Schema.Array(CardVoter).annotate({ description: "For, abstained, not voted, against" }),
   counts: HeadCount,
   rule: optional(CardRule)
-}).annotate({ identifier: "CardRing", description: "The seats of one proposal" })
+}).annotate({ identifier: "CardRing", description: "The voters of one proposal" })
 export type HeadCount = typeof HeadCount.Type
 export type CardRing = typeof CardRing.Type
 
@@ -62,7 +62,7 @@ export const DecisionCard = Schema.Struct({
   by: optional(Field.text("Who committed it", "incident-commander")),
   confidence: optional(Field.number("0 to 1, where the commitment states one")),
   outOfReach: Field.flag("Whether an open run can no longer approve anything"),
-  hasVotes: Field.flag("Whether the session has votes; else the seats have roles"),
+  hasVotes: Field.flag("Whether the session has votes; else the voters have roles"),
   weighted: Field.flag("Whether the policy weighs votes"),
   rings: Schema.Array(CardRing).annotate({ description: "A ring a proposal, the committed one first" }),
   ringsLeftOut: optional(Field.integer("Earlier proposals that are left out; absent for none")),
@@ -76,7 +76,7 @@ export const DecisionCard = Schema.Struct({
   ),
   counts: Field.text("The figures in one line", "5 for, 1 against, 6 of 7 voted"),
   sentences: Schema.Array(CardSentence).annotate({ description: "Why, in sentences" })
-}).annotate({ identifier: "DecisionCard", description: "The picture of a decision: seats, verdict and reasons" })
+}).annotate({ identifier: "DecisionCard", description: "The picture of a decision: voters, verdict and reasons" })
 export type DecisionCard = typeof DecisionCard.Type
 
 /** What the card shows beside the record: the answers of why, and for an open run of the forecast. */

@@ -1,8 +1,8 @@
 import { committedWords } from "../run/ActionWords.ts"
 import type { DecisionCard } from "./Card.ts"
-import type { CardSeat } from "./Seats.ts"
+import type { CardVoter } from "./Voters.ts"
 
-const VOTES: Readonly<Record<CardSeat["vote"], string>> = {
+const VOTES: Readonly<Record<CardVoter["vote"], string>> = {
   for: "voted for it",
   against: "voted against it",
   abstained: "abstained",
@@ -10,13 +10,13 @@ const VOTES: Readonly<Record<CardSeat["vote"], string>> = {
 }
 const OPINIONS = { for: "recommends it", against: "recommends against it", unsure: "is unsure" } as const
 
-/** A seat in words: "risk-officer voted against it with an objection; pivotal". */
-export const seatText = (seat: CardSeat, hasVotes = true): string =>
-  `${seat.participantId} ${seatWords(seat, hasVotes)}`
+/** A voter in words: "risk-officer voted against it with an objection; pivotal". */
+export const voterText = (voter: CardVoter, hasVotes = true): string =>
+  `${voter.participantId} ${voterWords(voter, hasVotes)}`
 
 /** The same without the name, for a page that isolates names from its own words. */
-export const seatWords = (seat: CardSeat, hasVotes = true): string => {
-  const { confidence, objection, opinion, pivotal, role, vote, weight } = seat
+export const voterWords = (voter: CardVoter, hasVotes = true): string => {
+  const { confidence, objection, opinion, pivotal, role, vote, weight } = voter
   const answer = hasVotes ? VOTES[vote] : (role ?? "takes part")
   return [
     `${answer}${opinion === undefined ? "" : ` and ${OPINIONS[opinion]}`}${
@@ -40,22 +40,24 @@ export const cardSentence = ({ action, by, counts, question, verdict, word }: De
   return `${about}${word}${committed.length === 0 ? "" : ` (${committed.join(", ")})`}; ${counts}.`
 }
 
-/** Seats that one text lists; the rest is counted. */
-const MAX_SEATS = 40
+/** Voters that one text lists; the rest is counted. */
+const MAX_VOTERS = 40
 
-/** The seats by proposal, a line each. */
-export const seatLines = ({ hasVotes, rings, ringsLeftOut = 0 }: DecisionCard): ReadonlyArray<string> => [
-  ...rings.flatMap(({ name, seats }) => {
+/** The voters by proposal, a line each. */
+export const voterLines = ({ hasVotes, rings, ringsLeftOut = 0 }: DecisionCard): ReadonlyArray<string> => [
+  ...rings.flatMap(({ name, seats: voters }) => {
     const about = rings.length > 1 ? `on ${name}: ` : ""
-    const shown = seats.slice(0, MAX_SEATS).map((seat) => `${about}${seatText(seat, hasVotes)}`)
-    return seats.length > MAX_SEATS ? [...shown, `${about}and ${seats.length - MAX_SEATS} more participants`] : shown
+    const shown = voters.slice(0, MAX_VOTERS).map((voter) => `${about}${voterText(voter, hasVotes)}`)
+    return voters.length > MAX_VOTERS
+      ? [...shown, `${about}and ${voters.length - MAX_VOTERS} more participants`]
+      : shown
   }),
   ...(ringsLeftOut === 0 ? [] : [`${ringsLeftOut} earlier proposals are left out`])
 ]
 
-/** The card as lines of text, for readers without pictures: the sentence, the seats by proposal, and why. */
+/** The card as lines of text, for readers without pictures: the sentence, the voters by proposal, and why. */
 export const cardLines = (card: DecisionCard): ReadonlyArray<string> => [
   cardSentence(card),
-  ...seatLines(card),
+  ...voterLines(card),
   ...card.sentences.map(({ text }) => text)
 ]

@@ -10,13 +10,13 @@ import { runSliced, type Sliced } from "../values/Sliced.ts"
 import type { CardAnswers, CardRing, CardTally, DecisionCard, HeadCount } from "./Card.ts"
 import { cardSentences } from "./CardSentences.ts"
 import { cardVerdict, verdictWord } from "./CardVerdict.ts"
-import { type CardSeat, seatsByRole, seatsOn } from "./Seats.ts"
 import { approvalRule, type Sums, sumsOf, voteQuorum, voteRule } from "./Ticks.ts"
+import { type CardVoter, votersByRole, votersOn } from "./Voters.ts"
 
 /** Rings of one card, the latest ones. */
 const MAX_RINGS = 12
 
-/** The picture of a run's decision. Its pivotal seats and sentences are those of the answers. */
+/** The picture of a run's decision. Its pivotal voters and sentences are those of the answers. */
 export const decisionCard = (run: Deliberation, { sessionRules }: ActivePolicy, answers: CardAnswers): DecisionCard => {
   const card = cardWithoutReasons(run, sessionRules, pivotalOf(run, answers))
   return { ...card, outOfReach: isOutOfReach(answers), sentences: cardSentences(card.verdict, answers) }
@@ -127,13 +127,13 @@ const ringsOf = (
     leftOut: 0
   })
   if (mode === undefined || !hasBallots(mode)) {
-    const seats = seatsByRole(participants, acts, isPivotal)
-    return only({ proposalId: "", name: "", committed: run.commitment !== undefined, seats })
+    const voters = votersByRole(participants, acts, isPivotal)
+    return only({ proposalId: "", name: "", committed: run.commitment !== undefined, seats: voters })
   }
-  // Before anything is proposed the seats are empty, not absent.
+  // Before anything is proposed the voters are empty, not absent.
   if (names.size === 0) {
-    const seats = seatsOn("", participants, [], sessionRules, (participantId) => isPivotal(participantId, ""))
-    return only({ proposalId: "", name: "", committed: false, seats })
+    const voters = votersOn("", participants, [], sessionRules, (participantId) => isPivotal(participantId, ""))
+    return only({ proposalId: "", name: "", committed: false, seats: voters })
   }
   const others = [...names.keys()].filter((proposalId) => proposalId !== committed)
   const chosen = committed === undefined ? [] : [committed]
@@ -141,7 +141,7 @@ const ringsOf = (
   const actsOn = new Map([...chosen, ...latest].map((proposalId): [string, Array<Act>] => [proposalId, []]))
   for (const act of acts) actsOn.get(act.proposalId)?.push(act)
   const rings = Array.from(actsOn, ([proposalId, about]): CardRing => {
-    const seats = seatsOn(proposalId, participants, about, sessionRules, (id) => isPivotal(id, proposalId))
+    const voters = votersOn(proposalId, participants, about, sessionRules, (id) => isPivotal(id, proposalId))
     // The runtime tallies the votes of all proposals together.
     const rule =
       mode === "quorum"
@@ -155,17 +155,17 @@ const ringsOf = (
       name: names.get(proposalId) ?? proposalId,
       ...(by !== "" && { by }),
       committed: proposalId === committed,
-      seats,
-      counts: countsOf(seats),
+      seats: voters,
+      counts: countsOf(voters),
       ...(rule !== undefined && { rule })
     }
   })
   return { rings, leftOut: names.size - rings.length }
 }
 
-const countsOf = (seats: ReadonlyArray<CardSeat>): HeadCount => {
+const countsOf = (voters: ReadonlyArray<CardVoter>): HeadCount => {
   const counts = { for: 0, against: 0, abstained: 0, none: 0 }
-  for (const { vote } of seats) counts[vote] += 1
+  for (const { vote } of voters) counts[vote] += 1
   return counts
 }
 
@@ -176,7 +176,7 @@ const tallyOf = (
 ): CardTally | undefined => {
   const rule = voteRule(sessionRules)
   if (counted === undefined || rule === undefined) return undefined
-  const of = sumsOf(seatsOn("", run.participants, [], sessionRules, () => false)).of * names.size
+  const of = sumsOf(votersOn("", run.participants, [], sessionRules, () => false)).of * names.size
   const sums: Sums =
     counted.weights === undefined ? { for: counted.approve, against: counted.reject, of } : { ...counted.weights, of }
   return { ...sums, passes: counted.passes, rule }

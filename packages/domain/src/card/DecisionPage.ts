@@ -9,7 +9,7 @@ import { isJsonObject } from "../values/JsonReader.ts"
 import { costText } from "../values/Money.ts"
 import { escapeHtml, shownText } from "../values/VisibleText.ts"
 import type { DecisionCard } from "./Card.ts"
-import { seatLines } from "./CardText.ts"
+import { voterLines } from "./CardText.ts"
 import type { ReasonedCard } from "./DecisionCard.ts"
 import { ringSvg } from "./RingSvg.ts"
 
@@ -41,7 +41,7 @@ interface Section {
 export const whyMarkdown = ({ card, why }: ReasonedCard, subject?: RecordSubject): string => {
   const sections = [
     { title: "Warnings", lines: why.warnings },
-    { title: "Participants", lines: [card.counts, ...seatLines(card)] },
+    { title: "Participants", lines: [card.counts, ...voterLines(card)] },
     ...sectionsOf(why, subject)
   ]
     .filter(({ lines }) => lines.length > 0)

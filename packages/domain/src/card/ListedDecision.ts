@@ -9,10 +9,10 @@ import { Field } from "../values/Field.ts"
 import { CardTally, HeadCount } from "./Card.ts"
 import { VerdictState } from "./CardVerdict.ts"
 import { cardWithoutReasons } from "./DecisionCard.ts"
-import { SeatVote } from "./Seats.ts"
+import { VoteSide } from "./Voters.ts"
 
-/** Seats of a run in a list. */
-export const MAX_LISTED_SEATS = 25
+/** Voters of a run in a list. */
+export const MAX_LISTED_VOTERS = 25
 /** Bytes of a question in a list. */
 const MAX_QUESTION = 512
 /** Bytes of the searchable options of a run, and ballots of it that a search finds. */
@@ -36,10 +36,10 @@ export const ListedDecision = Schema.Struct({
   heads: optional(HeadCount),
   seats: optional(
     Schema.Array(
-      Schema.Tuple([Schema.String, SeatVote, Schema.Finite]).annotate({ description: "Participant, vote, weight" })
+      Schema.Tuple([Schema.String, VoteSide, Schema.Finite]).annotate({ description: "Participant, vote, weight" })
     )
   ).annotate({
-    description: `The same by participant, in the order of the ring; absent for more than ${MAX_LISTED_SEATS}`
+    description: `The same by participant, in the order of the ring; absent for more than ${MAX_LISTED_VOTERS}`
   }),
   tally: optional(CardTally),
   case: optional(
@@ -110,7 +110,7 @@ export const decisionFacts = (run: Deliberation, { sessionRules }: ActivePolicy)
       counts: boundProse(counts, MAX_QUESTION),
       ...(ring !== undefined && { heads: ring.counts }),
       ...(ring !== undefined &&
-        ring.seats.length <= MAX_LISTED_SEATS && {
+        ring.seats.length <= MAX_LISTED_VOTERS && {
           seats: ring.seats.map(({ participantId, vote, weight }) => [boundName(participantId), vote, weight] as const)
         }),
       ...(tally !== undefined && { tally }),

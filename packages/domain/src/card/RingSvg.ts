@@ -1,17 +1,17 @@
 import { escapeHtml, shownText } from "../values/VisibleText.ts"
 import type { CardRing, DecisionCard } from "./Card.ts"
-import { cardSentence, seatText } from "./CardText.ts"
-import { type Line, RING_SIZE, ringPicture, type SeatShape } from "./Picture.ts"
-import type { CardSeat, SeatVote } from "./Seats.ts"
+import { cardSentence, voterText } from "./CardText.ts"
+import { type Line, RING_SIZE, ringPicture, type VoterShape } from "./Picture.ts"
+import type { CardVoter, VoteSide } from "./Voters.ts"
 
 /** Colours of paper: they do not follow a theme. */
-const FILLS: Readonly<Record<SeatVote, string>> = {
+const FILLS: Readonly<Record<VoteSide, string>> = {
   for: "#1b7f4d",
   against: "#b3261e",
   abstained: "#8b929c",
   none: "#ffffff"
 }
-const INKS: Readonly<Record<SeatVote, string>> = {
+const INKS: Readonly<Record<VoteSide, string>> = {
   for: "#ffffff",
   against: "#ffffff",
   abstained: "#111111",
@@ -19,7 +19,7 @@ const INKS: Readonly<Record<SeatVote, string>> = {
 }
 const LINE = "#5b6470"
 const INK = "#111111"
-/** The outline of a seat that has an opinion alone. */
+/** The outline of a voter that has an opinion alone. */
 const OUTLINES = { for: FILLS.for, against: FILLS.against, unsure: LINE } as const
 
 const escaped = (text: string): string => escapeHtml(shownText(text))
@@ -32,7 +32,7 @@ export const ringSvg = (card: DecisionCard, ring: CardRing): string => {
   const picture = ringPicture(ring.seats, { rule: ring.rule, turnout })
   const label = isFirst ? cardSentence(card) : `${ring.name}: ${headText(ring)}`
   const parts = [
-    ...picture.seats.map((shape) => seatSvg(shape, hasVotes)),
+    ...picture.voters.map((shape) => voterSvg(shape, hasVotes)),
     ...(picture.bar ?? []).map(({ count, path, vote }) => pathSvg(path, FILLS[vote], LINE, `${count} ${vote}`)),
     ...(picture.turnout === undefined ? [] : turnoutSvg(picture.turnout)),
     ...(picture.tick === undefined ? [] : [lineSvg(picture.tick, 2.5)]),
@@ -48,10 +48,10 @@ const headText = ({ counts }: CardRing): string => `${counts.for} for, ${counts.
 const pathSvg = (path: string, fill: string, stroke: string, title: string): string =>
   `<path d="${path}" fill="${fill}" stroke="${stroke}"><title>${escaped(title)}</title></path>`
 
-const seatSvg = ({ bolt, confidence, dot, label, path, pivotal, seat }: SeatShape<CardSeat>, hasVotes: boolean) => {
-  const fill = FILLS[seat.vote]
-  const stroke = seat.opinion === undefined ? LINE : OUTLINES[seat.opinion]
-  const title = seatText(seat, hasVotes)
+const voterSvg = ({ bolt, confidence, dot, label, path, pivotal, voter }: VoterShape<CardVoter>, hasVotes: boolean) => {
+  const fill = FILLS[voter.vote]
+  const stroke = voter.opinion === undefined ? LINE : OUTLINES[voter.opinion]
+  const title = voterText(voter, hasVotes)
   return [
     ...(path === undefined ? [] : [pathSvg(path, fill, stroke, title)]),
     ...(dot === undefined
@@ -60,7 +60,7 @@ const seatSvg = ({ bolt, confidence, dot, label, path, pivotal, seat }: SeatShap
           `<circle cx="${dot.x}" cy="${dot.y}" r="${dot.radius}" fill="${fill}" stroke="${stroke}"><title>${escaped(title)}</title></circle>`
         ]),
     ...(confidence === undefined ? [] : [`<path d="${confidence}" fill="${LINE}"/>`]),
-    ...(label === undefined ? [] : [textSvg(label.x, label.y + 4, 12, label.text, INKS[seat.vote])]),
+    ...(label === undefined ? [] : [textSvg(label.x, label.y + 4, 12, label.text, INKS[voter.vote])]),
     ...(pivotal === undefined ? [] : [`<circle cx="${pivotal.x}" cy="${pivotal.y}" r="3.5" fill="${INK}"/>`]),
     ...(bolt === undefined
       ? []

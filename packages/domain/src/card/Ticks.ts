@@ -4,7 +4,7 @@ import type { SessionRules } from "../insight/ActivePolicy.ts"
 import { needOf } from "../policies/DecisionEvaluation.ts"
 import { policyThreshold } from "../policies/Evaluation.ts"
 import { Field } from "../values/Field.ts"
-import type { CardSeat } from "./Seats.ts"
+import type { CardVoter } from "./Voters.ts"
 
 /** What the votes for something have to reach. */
 export const CardRule = Schema.Struct({
@@ -53,9 +53,9 @@ export const tickOf = ({ kind, value }: CardRule, { against, for: yes, of }: Sum
   }
 }
 
-export const sumsOf = (seats: ReadonlyArray<Pick<CardSeat, "vote" | "weight">>): Sums => {
-  const sum = (vote?: CardSeat["vote"]) =>
-    seats.reduce((total, seat) => (vote === undefined || seat.vote === vote ? total + seat.weight : total), 0)
+export const sumsOf = (voters: ReadonlyArray<Pick<CardVoter, "vote" | "weight">>): Sums => {
+  const sum = (vote?: CardVoter["vote"]) =>
+    voters.reduce((total, voter) => (vote === undefined || voter.vote === vote ? total + voter.weight : total), 0)
   return { for: sum("for"), against: sum("against"), of: sum() }
 }
 

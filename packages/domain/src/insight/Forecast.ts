@@ -190,6 +190,16 @@ const silenceNote = ({ mode, terms }: SessionRules, ahead: ModeForecast) => {
   return mode === "handoff" && timeout > 0 && isPending && `silence counts as acceptance after ${timeout} ms`
 }
 
+/** The statuses of both outcomes after these acts; the same as those of `forecast`. */
+export const outcomeStatuses = (
+  sessionRules: SessionRules,
+  acts: ReadonlyArray<Statement>
+): Readonly<Record<OutcomeName, OutcomeStatus>> => {
+  const ahead = modeForecast(sessionRules, acts)
+  const { terms } = sessionRules
+  return { positive: statusUnder(terms, ahead, true).status, negative: statusUnder(terms, ahead, false).status }
+}
+
 const outcomesOf = (terms: SessionTerms, ahead: ModeForecast): ReadonlyArray<OutcomeForecast> => [
   ...OUTCOMES.map((outcome) => outcomeOf(terms, ahead, outcome)),
   ...(ahead.record.mode === "proposal" ? byProposal(terms, ahead.record) : [])

@@ -23,16 +23,16 @@ const cardOf = (...drafts: Drafts): DecisionCard => {
 }
 
 /** "a for!, b none veto" */
-const seatsOf = ({ rings }: DecisionCard): ReadonlyArray<string> =>
-  rings.map(({ committed, name, seats }) => {
-    const each = seats.map(
+const votersOf = ({ rings }: DecisionCard): ReadonlyArray<string> =>
+  rings.map(({ committed, name, seats: voters }) => {
+    const each = voters.map(
       ({ objection, participantId, pivotal, role, vote, weight }) =>
         `${participantId} ${role ?? vote}${weight === 1 ? "" : ` x${weight}`}${objection === undefined ? "" : ` ${objection}`}${pivotal ? "!" : ""}`
     )
     return `${committed ? "*" : ""}${name}: ${each.join(", ")}`
   })
 
-const CARDS: Readonly<Record<string, readonly [word: string, counts: string, seats: ReadonlyArray<string>]>> = {
+const CARDS: Readonly<Record<string, readonly [word: string, counts: string, voters: ReadonlyArray<string>]>> = {
   "a simple majority": [
     "Approved",
     "3 for, 1 against, 4 of 4 voted",
@@ -140,17 +140,17 @@ const CARDS: Readonly<Record<string, readonly [word: string, counts: string, sea
 describe("the card of a decision", () => {
   it.each(HISTORIES)("shows $name", ({ drafts, name }) => {
     const card = cardOf(...drafts)
-    assert.deepStrictEqual([card.word, card.counts, seatsOf(card)], CARDS[name])
+    assert.deepStrictEqual([card.word, card.counts, votersOf(card)], CARDS[name])
   })
 
-  it.each(HISTORIES)("marks the seats of $name that why finds decisive", ({ drafts }) => {
+  it.each(HISTORIES)("marks the voters of $name that why finds decisive", ({ drafts }) => {
     const { by, run } = governed(...drafts)
     const answer = why(run, by)
     const decisive = new Set(
       answer.counterfactuals.flatMap(({ participantId, stillAllowed }) => (stillAllowed ? [] : [participantId]))
     )
-    const marked = cardOf(...drafts).rings.flatMap(({ seats }) =>
-      seats.flatMap(({ participantId, pivotal }) => (pivotal ? [participantId] : []))
+    const marked = cardOf(...drafts).rings.flatMap(({ seats: voters }) =>
+      voters.flatMap(({ participantId, pivotal }) => (pivotal ? [participantId] : []))
     )
     assert.deepStrictEqual(new Set(marked), decisive)
   })
@@ -170,7 +170,7 @@ describe("the tick of the ring", () => {
     assert.isAbove(decisions.length, 12)
   })
 
-  it.each(decisions)("of $name is where the votes carry it, for each seat and each vote", ({ drafts }) => {
+  it.each(decisions)("of $name is where the votes carry it, for each voter and each vote", ({ drafts }) => {
     const { by, run } = governed(...drafts)
     const ring = decisionCard(run, by, { why: why(run, by) }).rings[0]
     if (ring?.rule === undefined) return assert.fail("no rule")
@@ -179,7 +179,7 @@ describe("the tick of the ring", () => {
         const changes = { votes: [{ participantId, proposalId: ring.proposalId, vote: WORDS[vote] }] }
         const answer = Result.getOrThrow(whatIf({ ...run, commitment: undefined }, by, changes))
         const changed = inOrder(
-          ring.seats.map((seat) => (seat.participantId === participantId ? { ...seat, vote } : seat))
+          ring.seats.map((voter) => (voter.participantId === participantId ? { ...voter, vote } : voter))
         )
         const tick = tickOf(ring.rule, sumsOf(changed))
         const objections = answer.after.reasons.filter((text) =>
@@ -222,7 +222,7 @@ describe("the tick of the ring", () => {
     )
     const picture = ringPicture(ring.seats, { rule: ring.rule })
     // At the boundary between a, who reaches it alone, and b.
-    const [, second, third] = picture.seats.map(({ path }) => path?.slice(1).split("A")[0]?.split(" ").map(Number))
+    const [, second, third] = picture.voters.map(({ path }) => path?.slice(1).split("A")[0]?.split(" ").map(Number))
     assert.isTrue(picture.tick?.reached)
     assert.isAbove(third?.[0] ?? 0, picture.tick?.from.x ?? 999)
     assert.isBelow(second?.[0] ?? 999, picture.tick?.from.x ?? 0)
@@ -309,7 +309,7 @@ describe("the sentences", () => {
   })
 })
 
-describe("the seats", () => {
+describe("the voters", () => {
   const opinions = [
     majority,
     proposes(),
@@ -319,18 +319,18 @@ describe("the seats", () => {
   ]
 
   it("have the opinion of who has not voted, and the confidence of the last evaluation", () => {
-    const seats = cardOf(...opinions).rings[0]?.seats ?? []
+    const voters = cardOf(...opinions).rings[0]?.seats ?? []
     assert.deepInclude(
-      seats.find(({ participantId }) => participantId === "b"),
+      voters.find(({ participantId }) => participantId === "b"),
       { opinion: "against", confidence: 0.4 }
     )
-    const voter = seats.find(({ participantId }) => participantId === "c")
+    const voter = voters.find(({ participantId }) => participantId === "c")
     assert.deepInclude(voter, { vote: "against", confidence: 0.9 })
     assert.notProperty(voter, "opinion")
   })
 
   it("are empty, not absent, before anything is proposed", () => {
-    assert.deepStrictEqual(seatsOf(cardOf(majority)), [": a none, b none, c none"])
+    assert.deepStrictEqual(votersOf(cardOf(majority)), [": a none, b none, c none"])
   })
 
   it("of a card without pictures are lines of text", () => {

@@ -114,7 +114,7 @@ describe("the printed decision record", () => {
     assert.notInclude(page, "<b>")
   })
 
-  it("draws hundreds of seats as dots, and more as a bar", () => {
+  it("draws hundreds of voters as dots, and more as a bar", () => {
     for (const [count, shape] of [
       [60, "<circle "],
       [500, "<title>500 none</title>"]

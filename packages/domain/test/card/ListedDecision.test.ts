@@ -21,7 +21,7 @@ const factsOf = (...drafts: Drafts): DecisionFacts => {
 const three = { rules: { voting: { algorithm: "majority" } }, participants: ["a", "b", "c"] }
 
 describe("the decision of a run in a list", () => {
-  it("has the verdict, the heads and the seats of the committed proposal", () => {
+  it("has the verdict, the heads and the voters of the committed proposal", () => {
     const facts = factsOf(
       opened(three),
       proposes("a"),
@@ -48,7 +48,7 @@ describe("the decision of a run in a list", () => {
     assert.deepStrictEqual(factsOf(...drafts).dissenters, [])
   })
 
-  it("counts more than 25 seats, and bounds names, questions and options", () => {
+  it("counts more than 25 voters, and bounds names, questions and options", () => {
     const long = "\u0000\ud800<b>".repeat(4_000)
     const participants = Array.from({ length: 26 }, (_, at) => `${at}${long}`)
     const facts = factsOf(
@@ -72,8 +72,8 @@ describe("the decision of a run in a list", () => {
     assert.deepInclude(card, { verdict: listed.verdict, word: listed.word, counts: listed.counts })
     const ring = card.rings.length === 1 || card.rings[0]?.committed === true ? card.rings[0] : undefined
     assert.deepStrictEqual(listed.heads, ring?.counts)
-    const seats = ring?.seats.map(({ participantId, vote, weight }) => [participantId, vote, weight])
-    assert.deepStrictEqual<unknown>(listed.seats, seats)
+    const voters = ring?.seats.map(({ participantId, vote, weight }) => [participantId, vote, weight])
+    assert.deepStrictEqual<unknown>(listed.seats, voters)
   })
 
   it.prop("is total over any events, and bounded", { drafts: arbitraryDrafts }, ({ drafts }) => {

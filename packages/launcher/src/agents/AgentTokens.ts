@@ -34,6 +34,8 @@ export interface TokenRequest {
   readonly participantId: string
   readonly modeName: string
   readonly isInitiator: boolean
+  /** The participant is a person: its token sends no Signal and no Progress. */
+  readonly isSeat?: boolean
   /** How long the session may last, ms: agents that cannot read a renewed token have this one only. */
   readonly minLifeMs: number
 }
@@ -153,13 +155,13 @@ const dueAt = ({ expiresAt, lifeMs }: CachedToken) => expiresAt - Math.min(RENEW
  * (docs/internals/launch.md#tokens). The empty mode is that of Signal and Progress envelopes.
  */
 const scopesOf = (
-  { participantId, modeName, isInitiator }: TokenRequest,
+  { participantId, modeName, isInitiator, isSeat = false }: TokenRequest,
   auth: AuthSettings
 ): Readonly<Record<string, unknown>> => {
   const scopes: Record<string, unknown> = {
     can_start_sessions: isInitiator,
     is_observer: false,
-    allowed_modes: [modeName, ""],
+    allowed_modes: isSeat ? [modeName] : [modeName, ""],
     ...(Object.hasOwn(auth.scopeOverrides, participantId) ? auth.scopeOverrides[participantId] : {})
   }
   return Object.fromEntries(Object.entries(scopes).filter(([, value]) => value !== null))

@@ -14,20 +14,20 @@ const scalar = Schema.optionalKey(Schema.Json)
 const summaryOf = ({ summary, summaryParts }: typeof DecisionWhy.Type): Words | string =>
   summaryParts === undefined ? summary : new Words(summaryParts)
 
-/** Seats of one answer. */
-const MAX_SEATS = 25
+/** Voters of one answer. */
+const MAX_VOTERS = 25
 
-/** The verdict of a card, and the seats on the committed proposal, or on the first one. */
+/** The verdict of a card, and the voters on the committed proposal, or on the first one. */
 const verdictOf = ({ modeName, rings, verdict }: typeof RunCard.Type) => {
-  const seats = rings[0]?.seats ?? []
+  const voters = rings[0]?.seats ?? []
   return {
     verdict: words(verdictWord(verdict, standardMode(modeName))),
-    seats: seats
-      .slice(0, MAX_SEATS)
+    seats: voters
+      .slice(0, MAX_VOTERS)
       .map(({ objection, participantId, pivotal, role, vote }) =>
         defined({ participantId, vote, role, objection, ...(pivotal && { pivotal }) })
       ),
-    ...(seats.length > MAX_SEATS && { seatsOmitted: seats.length - MAX_SEATS })
+    ...(voters.length > MAX_VOTERS && { seatsOmitted: voters.length - MAX_VOTERS })
   }
 }
 

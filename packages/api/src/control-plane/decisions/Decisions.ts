@@ -51,7 +51,7 @@ const OutcomeForecast = Schema.Struct({
 /** The answer of `GET /runs/:id/decision/card` (docs/reference/decisions.md#card). */
 export const RunCard = Schema.Struct({ ...DecisionCard.fields, runId: RunId }).annotate({
   identifier: "DecisionCard",
-  description: "The picture of a decision: seats, verdict and reasons"
+  description: "The picture of a decision: voters, verdict and reasons"
 })
 
 /** The answer of `GET /runs/:id/forecast` (docs/reference/decisions.md#forecast). */

@@ -61,7 +61,7 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
         access: "viewer",
         summary: "Show a decision as one picture",
         description:
-          "The question, the verdict in one word, a ring of seats for each proposal with the rule that the votes have to " +
+          "The question, the verdict in one word, a ring of voters for each proposal with the rule that the votes have to " +
           "satisfy, and the reasons in sentences. An open run has what it waits for and what is still possible."
       })
     ),

@@ -27,7 +27,7 @@ export const MAX_RECORD_RUNS = 10_000
 const DEFAULT_RECORD_RUNS = 1_000
 /** Agents of one answer, those with the most votes, and participants of one run that count, the first ones. */
 export const MAX_RECORDED_AGENTS = 1_000
-export const MAX_RECORDED_SEATS = 50
+export const MAX_RECORDED_VOTERS = 50
 
 /** Two raters who rated the same targets. */
 export const MarkPair = Schema.Struct({
@@ -243,7 +243,7 @@ export const AgentVoteRecords = Schema.Struct({
     Schema.Struct({ participantId: Field.text("The agent", "risk-analyst"), ...recordFigures })
   ).annotate({ description: `The agents that voted, the most votes first, at most ${MAX_RECORDED_AGENTS}` }),
   examined: Field.integer(
-    `Decided runs that were read, the latest ones; of each the first ${MAX_RECORDED_SEATS} participants count`,
+    `Decided runs that were read, the latest ones; of each the first ${MAX_RECORDED_VOTERS} participants count`,
     130
   ),
   truncated: Field.flag("Whether there are more runs or agents than the answer counts")

@@ -1,5 +1,5 @@
 import type { DecisionForecast, DecisionWhy, RunCard, WhatIfAnswer, WhatIfRequest } from "@runplane/api"
-import { costText, receiptText, seatLines, shownTallies } from "@runplane/domain"
+import { costText, receiptText, shownTallies, voterLines } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -68,7 +68,7 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type, c
     ["Cost", `${cost.totalTokens} tokens, ${costText(cost.costUsd, cost.guessedCostUsd)}${lacking(cost)}`]
   ])
   yield* printSections([
-    ["Participants", seatLines(card)],
+    ["Participants", voterLines(card)],
     ["Refused by the policy", claims.flatMap(({ kind, text }) => (kind === "denial" ? [text] : []))],
     ["What was missing", missing],
     ["Rules", rules.map(({ rule, satisfied, text }) => `${satisfied ? "met" : "not met"}: ${text} (${rule})`)],

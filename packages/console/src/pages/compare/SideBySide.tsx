@@ -153,7 +153,7 @@ const VerdictLine = ({ listed, state }: { readonly state: RunState; readonly lis
   return (
     <p className="flex items-center gap-2.5" data-side-verdict={verdict.verdict}>
       {listed?.seats === undefined ? null : (
-        <Glyph seats={listed.seats.map(([, vote, weight]) => [vote, weight] as const)} size={44} />
+        <Glyph voters={listed.seats.map(([, vote, weight]) => [vote, weight] as const)} size={44} />
       )}
       <span className={`text-[17px] font-semibold ${toneText[verdict.tone]}`}>{verdict.word}</span>
       {listed === undefined ? null : <span className="num text-soft">{listed.counts}</span>}

@@ -142,7 +142,7 @@ const DecidedGlyph = ({ run }: { readonly run: DecidedRun }) => (
       run.isFlip ? "bg-warn-soft ring-1 ring-warn" : ""
     }`}
   >
-    <Glyph seats={run.seats} size={30} />
+    <Glyph voters={run.voters} size={30} />
     <span aria-hidden className="flex h-1.5 w-full items-center justify-center">
       {run.tone === "bad" ? (
         // A rejection is seen without its colour too: a bar that is broken.

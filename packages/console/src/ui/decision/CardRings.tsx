@@ -1,4 +1,4 @@
-import { type CardRing, type CardSeat, cardSentence, type DecisionCard, sumsOf, tickOf } from "@runplane/domain"
+import { type CardRing, type CardVoter, cardSentence, type DecisionCard, sumsOf, tickOf } from "@runplane/domain"
 import { voteFill } from "../../view/decision/VerdictTone.ts"
 import type { Tone } from "../../view/format/Status.ts"
 import { toneText, UserText } from "../basics.tsx"
@@ -9,9 +9,9 @@ interface CardRingsProps {
   readonly word: string
   readonly tone: Tone
   readonly counts: string
-  /** Changed seats as `proposal participant` keys. */
+  /** Changed voters as `proposal participant` keys. */
   readonly changed?: ReadonlyMap<string, ReadonlySet<string>> | undefined
-  readonly onPress?: ((ring: CardRing, seat: CardSeat) => void) | undefined
+  readonly onPress?: ((ring: CardRing, voter: CardVoter) => void) | undefined
 }
 
 /** The rings of a decision: that of the commitment large, the others small, and one bar for a common tally. */
@@ -20,7 +20,7 @@ export const CardRings = ({ card, changed, counts, onPress, tone, word }: CardRi
   const isLarge = first !== undefined && (others.length === 0 || first.committed)
   const small = isLarge ? others : card.rings
   const label = cardSentence({ ...card, word, counts })
-  const press = (ring: CardRing) => (onPress === undefined ? undefined : (seat: CardSeat) => onPress(ring, seat))
+  const press = (ring: CardRing) => (onPress === undefined ? undefined : (voter: CardVoter) => onPress(ring, voter))
   return (
     <div className="flex min-w-0 flex-col gap-3">
       {isLarge ? (
@@ -81,10 +81,10 @@ const linesOf = (counts: string): ReadonlyArray<string> => {
   return at < 0 ? [counts] : [counts.slice(0, at), counts.slice(at + 2)]
 }
 
-/** The tally of the seats as they are drawn, which may be changed ones. */
+/** The tally of the voters as they are drawn, which may be changed ones. */
 const tallyAfter = ({ rings, ringsLeftOut, tally }: DecisionCard): NonNullable<DecisionCard["tally"]> | undefined => {
   if (tally === undefined || ringsLeftOut !== undefined) return tally
-  const sums = rings.map(({ seats }) => sumsOf(seats))
+  const sums = rings.map(({ seats: voters }) => sumsOf(voters))
   const sum = (side: "for" | "against") => sums.reduce((total, each) => total + each[side], 0)
   return { ...tally, for: sum("for"), against: sum("against") }
 }

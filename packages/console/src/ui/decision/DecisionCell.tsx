@@ -23,11 +23,11 @@ export const DecisionCell = ({ isWorded = false, run }: DecisionCellProps) => {
       </span>
     )
   }
-  const { seats, votes } = listedVotes(decision, modeName)
+  const { voters, votes } = listedVotes(decision, modeName)
   const isUsual = status === "completed" || (status === "running" && decision.verdict === "open")
   return (
     <span className="flex min-w-0 items-center gap-2.5" data-verdict={decision.verdict}>
-      <Glyph seats={seats} />
+      <Glyph voters={voters} />
       <span className={`flex min-w-0 flex-col leading-tight ${isWorded ? "" : "max-md:sr-only"}`}>
         <span className={`font-medium whitespace-nowrap ${toneText[verdictTone(decision.verdict)]}`}>
           {decision.word}

@@ -1,14 +1,14 @@
-import { GLYPH_SIZE, glyphPicture, type SeatVote } from "@runplane/domain"
+import { GLYPH_SIZE, glyphPicture, type VoteSide } from "@runplane/domain"
 import { memo } from "react"
 import { voteFill } from "../../view/decision/VerdictTone.ts"
 
 interface GlyphProps {
-  readonly seats: ReadonlyArray<readonly [vote: SeatVote, weight: number]>
+  readonly voters: ReadonlyArray<readonly [vote: VoteSide, weight: number]>
   readonly size?: number
 }
 
 /** A decision as a small ring, beside its word. */
-export const Glyph = memo(function Glyph({ seats, size = 30 }: GlyphProps) {
+export const Glyph = memo(function Glyph({ voters, size = 30 }: GlyphProps) {
   return (
     <svg
       aria-hidden
@@ -17,7 +17,7 @@ export const Glyph = memo(function Glyph({ seats, size = 30 }: GlyphProps) {
       height={(size * GLYPH_SIZE.height) / GLYPH_SIZE.width}
       className="shrink-0"
     >
-      {glyphPicture(seats).map(({ path, vote }, at) => (
+      {glyphPicture(voters).map(({ path, vote }, at) => (
         <path key={at} d={path} className={voteFill[vote]} />
       ))}
     </svg>

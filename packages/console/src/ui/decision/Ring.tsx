@@ -1,17 +1,17 @@
 import {
   type CardRing,
-  type CardSeat,
+  type CardVoter,
   type DecisionCard,
   RING_SIZE,
   ringPicture,
-  type SeatShape,
-  seatText
+  type VoterShape,
+  voterText
 } from "@runplane/domain"
 import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from "react"
 import { voteFill } from "../../view/decision/VerdictTone.ts"
 import type { Tone } from "../../view/format/Status.ts"
 
-/** Seats up to which each of them is a button of the picture; more are too small to be pressed. */
+/** Voters up to which each of them is a button of the picture; more are too small to be pressed. */
 export const MOST_PRESSED = 12
 
 interface RingProps {
@@ -23,13 +23,13 @@ interface RingProps {
   readonly label: string
   readonly isGrey?: boolean
   readonly changed?: ReadonlySet<string> | undefined
-  readonly onPress?: ((seat: CardSeat) => void) | undefined
+  readonly onPress?: ((voter: CardVoter) => void) | undefined
 }
 
-/** A half ring of seats. Each seat is a button while its vote can be tried otherwise. */
+/** A half ring of voters. Each voter is a button while its vote can be tried otherwise. */
 export const Ring = memo(function Ring({ card, changed, isGrey = false, label, onPress, ring, verdict }: RingProps) {
   const { hasVotes, participants, quorum, voted } = card
-  const { bar, seats, tick, turnout } = useMemo(
+  const { bar, voters, tick, turnout } = useMemo(
     () =>
       ringPicture(ring.seats, {
         rule: ring.rule,
@@ -41,16 +41,16 @@ export const Ring = memo(function Ring({ card, changed, isGrey = false, label, o
   const pressed = useRef<string>(undefined)
   const svg = useRef<SVGSVGElement>(null)
   const press = canPress
-    ? (seat: CardSeat) => {
-        pressed.current = seat.participantId
-        onPress(seat)
+    ? (voter: CardVoter) => {
+        pressed.current = voter.participantId
+        onPress(voter)
       }
     : undefined
-  // A seat that moves to another side is moved in the document, which drops its focus.
+  // A voter that moves to another side is moved in the document, which drops its focus.
   useLayoutEffect(() => {
     if (pressed.current === undefined || document.activeElement !== document.body) return
-    const seat = svg.current?.querySelector<SVGGElement>(`[data-seat="${CSS.escape(pressed.current)}"]`)
-    seat?.focus({ preventScroll: true })
+    const voter = svg.current?.querySelector<SVGGElement>(`[data-voter="${CSS.escape(pressed.current)}"]`)
+    voter?.focus({ preventScroll: true })
   }, [ring])
   return (
     <svg
@@ -66,18 +66,18 @@ export const Ring = memo(function Ring({ card, changed, isGrey = false, label, o
           <title>{`${count}`}</title>
         </path>
       ))}
-      {seats.map((shape) => (
-        <Seat
-          key={shape.seat.participantId}
+      {voters.map((shape) => (
+        <Voter
+          key={shape.voter.participantId}
           shape={shape}
           hasVotes={hasVotes}
-          isChanged={changed?.has(shape.seat.participantId) === true}
+          isChanged={changed?.has(shape.voter.participantId) === true}
           onPress={press}
         />
       ))}
       {/* Beside the buttons, whose names are sentences. */}
       <g aria-hidden className="pointer-events-none text-[11px] font-semibold" textAnchor="middle">
-        {seats.map(({ label, seat: { participantId, vote } }) =>
+        {voters.map(({ label, voter: { participantId, vote } }) =>
           label === undefined ? null : (
             <text
               key={participantId}
@@ -166,19 +166,19 @@ const Words = ({ lines, tone, word }: NonNullable<RingProps["verdict"]>) => (
   </g>
 )
 
-interface SeatProps {
-  readonly shape: SeatShape<CardSeat>
+interface VoterProps {
+  readonly shape: VoterShape<CardVoter>
   readonly hasVotes: boolean
   readonly isChanged: boolean
-  readonly onPress: ((seat: CardSeat) => void) | undefined
+  readonly onPress: ((voter: CardVoter) => void) | undefined
 }
 
 const OPINION_STROKES = { for: "stroke-good", against: "stroke-bad", unsure: "stroke-muted" } as const
 
-const Seat = ({ hasVotes, isChanged, onPress, shape }: SeatProps) => {
-  const { bolt, confidence, dot, path, pivotal, seat } = shape
-  const { opinion, vote } = seat
-  const text = seatText(seat, hasVotes)
+const Voter = ({ hasVotes, isChanged, onPress, shape }: VoterProps) => {
+  const { bolt, confidence, dot, path, pivotal, voter } = shape
+  const { opinion, vote } = voter
+  const text = voterText(voter, hasVotes)
   // A vote is filled; a mere opinion has an outline.
   const look = `${voteFill[vote]} transition-[fill] duration-200 group-focus-visible:stroke-accent group-focus-visible:stroke-4 motion-reduce:transition-none`
   const stroke = isChanged
@@ -193,17 +193,17 @@ const Seat = ({ hasVotes, isChanged, onPress, shape }: SeatProps) => {
           role: "button",
           tabIndex: 0,
           "aria-label": `${text}${isChanged ? "; changed" : ""}; try another vote`,
-          onClick: () => onPress(seat),
+          onClick: () => onPress(voter),
           onKeyDown: (event: KeyboardEvent) => {
             if (event.key !== "Enter" && event.key !== " ") return
             event.preventDefault()
-            onPress(seat)
+            onPress(voter)
           }
         }
   return (
     <g
       className={onPress === undefined ? "" : "group cursor-pointer outline-none"}
-      data-seat={seat.participantId}
+      data-voter={voter.participantId}
       {...button}
     >
       <title>{text}</title>

@@ -1,11 +1,11 @@
 import type { Run } from "@runplane/api"
-import { type SeatVote, standardMode } from "@runplane/domain"
+import { standardMode, type VoteSide } from "@runplane/domain"
 
 type Listed = NonNullable<Run["decision"]>
 
 interface ListedVotes {
-  /** The seats of the glyph; of a large session the groups of votes, as wide as they are large. */
-  readonly seats: ReadonlyArray<readonly [vote: SeatVote, weight: number]>
+  /** The voters of the glyph; of a large session the groups of votes, as wide as they are large. */
+  readonly voters: ReadonlyArray<readonly [vote: VoteSide, weight: number]>
   /** "3 : 1", for and against; undefined where no vote was cast, and where several proposals are open. */
   readonly votes: string | undefined
 }
@@ -13,14 +13,14 @@ interface ListedVotes {
 /** Whether the sides of a mode are those of answers, not of votes. */
 const isWork = (modeName = ""): boolean => ["task", "handoff", "proposal"].includes(standardMode(modeName) ?? "")
 
-const GROUPS: ReadonlyArray<SeatVote> = ["for", "abstained", "none", "against"]
+const GROUPS: ReadonlyArray<VoteSide> = ["for", "abstained", "none", "against"]
 
 /** What a list draws of the votes of a decision. */
 export const listedVotes = (
   { heads, seats }: Pick<Listed, "heads" | "seats">,
   modeName: string | undefined
 ): ListedVotes => ({
-  seats:
+  voters:
     seats?.map(([, vote, weight]) => [vote, weight] as const) ??
     (heads === undefined
       ? [["none", 1]]

@@ -1,8 +1,8 @@
-import { type CardRing, type DecisionCard, inOrder, type SeatVote, type VoteChange } from "@runplane/domain"
+import { type CardRing, type DecisionCard, inOrder, type VoteChange, type VoteSide } from "@runplane/domain"
 import type { ChangedVote } from "../run/WhatIfState.ts"
 
-const SIDES: Readonly<Record<string, SeatVote>> = { APPROVE: "for", REJECT: "against", ABSTAIN: "abstained" }
-const WORDS: Readonly<Record<SeatVote, string | undefined>> = {
+const SIDES: Readonly<Record<string, VoteSide>> = { APPROVE: "for", REJECT: "against", ABSTAIN: "abstained" }
+const WORDS: Readonly<Record<VoteSide, string | undefined>> = {
   for: "APPROVE",
   against: "REJECT",
   abstained: "ABSTAIN",
@@ -14,10 +14,10 @@ const PAST: Readonly<Record<string, string>> = {
   ABSTAIN: "had abstained"
 }
 
-/** The word of the ballot that a seat has cast. */
-export const ballotWord = (vote: SeatVote): string | undefined => WORDS[vote]
+/** The word of the ballot that a voter has cast. */
+export const ballotWord = (vote: VoteSide): string | undefined => WORDS[vote]
 
-/** The rings with these votes in place of those that were cast. Which seats are pivotal is what the answer says. */
+/** The rings with these votes in place of those that were cast. Which voters are pivotal is what the answer says. */
 export const ringsWith = (
   card: DecisionCard,
   votes: ReadonlyArray<ChangedVote>,
@@ -35,26 +35,26 @@ export const ringsWith = (
         proposalId === ring.proposalId ? [participantId] : []
       )
     )
-    const seats = inOrder(
-      ring.seats.map(({ opinion, ...seat }) => {
-        const vote = tried.get(seat.participantId) ?? seat.vote
+    const voters = inOrder(
+      ring.seats.map(({ opinion, ...voter }) => {
+        const vote = tried.get(voter.participantId) ?? voter.vote
         return {
-          ...seat,
+          ...voter,
           ...(opinion !== undefined && vote === "none" && { opinion }),
           vote,
-          pivotal: pivotal.has(seat.participantId)
+          pivotal: pivotal.has(voter.participantId)
         }
       })
     )
     const counts = { for: 0, against: 0, abstained: 0, none: 0 }
-    for (const { vote } of seats) counts[vote] += 1
+    for (const { vote } of voters) counts[vote] += 1
     const { rule, ...rest } = ring
     // Where the tick of another policy is, only its rules say.
-    return { ...rest, seats, counts, ...(rule !== undefined && !isOtherPolicy && { rule }) }
+    return { ...rest, seats: voters, counts, ...(rule !== undefined && !isOtherPolicy && { rule }) }
   })
 
-/** The seats whose vote is tried, by proposal. */
-export const triedSeats = (votes: ReadonlyArray<ChangedVote>): ReadonlyMap<string, ReadonlySet<string>> => {
+/** The voters whose vote is tried, by proposal. */
+export const triedVoters = (votes: ReadonlyArray<ChangedVote>): ReadonlyMap<string, ReadonlySet<string>> => {
   const tried = new Map<string, Set<string>>()
   for (const { participantId, proposalId } of votes) {
     tried.set(proposalId, (tried.get(proposalId) ?? new Set()).add(participantId))

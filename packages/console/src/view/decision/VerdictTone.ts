@@ -1,4 +1,4 @@
-import type { SeatVote, VerdictState } from "@runplane/domain"
+import type { VerdictState, VoteSide } from "@runplane/domain"
 import type { Tone } from "../format/Status.ts"
 
 const TONES: Readonly<Record<VerdictState, Tone>> = {
@@ -17,7 +17,7 @@ const TONES: Readonly<Record<VerdictState, Tone>> = {
 export const verdictTone = (verdict: VerdictState): Tone => TONES[verdict]
 
 /** Classes that fill the shape of a vote. */
-export const voteFill: Readonly<Record<SeatVote, string>> = {
+export const voteFill: Readonly<Record<VoteSide, string>> = {
   for: "fill-good",
   against: "fill-bad",
   abstained: "fill-abstained",

@@ -1,5 +1,5 @@
 import type { Run } from "@runplane/api"
-import { type ListedDecision, type SeatVote, standardMode, type VerdictState, verdictWord } from "@runplane/domain"
+import { type ListedDecision, standardMode, type VerdictState, type VoteSide, verdictWord } from "@runplane/domain"
 import { verdictTone } from "../decision/VerdictTone.ts"
 import { counted, cut, TITLE_LENGTH, whole } from "../format/Format.ts"
 import type { Tone } from "../format/Status.ts"
@@ -16,7 +16,7 @@ export interface DecidedRun {
   readonly verdict: VerdictState
   readonly word: string
   readonly tone: Tone
-  readonly seats: ReadonlyArray<readonly [vote: SeatVote, weight: number]>
+  readonly voters: ReadonlyArray<readonly [vote: VoteSide, weight: number]>
   /** `5 for, 1 against, 6 of 7 voted`. */
   readonly counts: string
   readonly case: string | undefined
@@ -46,7 +46,7 @@ export const decidedRuns = (runs: ReadonlyArray<Run>, flipped: ReadonlySet<strin
       const decision = decisionOf(run)
       if (decision === undefined) return []
       const { scenario, title } = runFacts(run)
-      const { counts, question, seats = [], verdict } = decision
+      const { counts, question, seats: voters = [], verdict } = decision
       return [
         {
           id: run.id,
@@ -56,7 +56,7 @@ export const decidedRuns = (runs: ReadonlyArray<Run>, flipped: ReadonlySet<strin
           verdict,
           word: verdictWord(verdict, standardMode(run.modeName ?? "")),
           tone: verdictTone(verdict),
-          seats: seats.map(([, vote, weight]) => [vote, weight] as const),
+          voters: voters.map(([, vote, weight]) => [vote, weight] as const),
           counts,
           case: decision.case,
           isFlip: flipped.has(run.id)

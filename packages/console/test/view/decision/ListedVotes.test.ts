@@ -5,10 +5,10 @@ const DECISION = "macp.mode.decision.v1"
 const heads = { for: 3, against: 1, abstained: 0, none: 2 }
 
 describe("the votes of a run in a list", () => {
-  it("are the seats with their weights, and the figures for and against", () => {
-    const seats = [["a", "for", 2] as const, ["b", "against", 1] as const]
-    assert.deepStrictEqual(listedVotes({ seats, heads }, DECISION), {
-      seats: [
+  it("are the voters with their weights, and the figures for and against", () => {
+    const voters = [["a", "for", 2] as const, ["b", "against", 1] as const]
+    assert.deepStrictEqual(listedVotes({ seats: voters, heads }, DECISION), {
+      voters: [
         ["for", 2],
         ["against", 1]
       ],
@@ -17,7 +17,7 @@ describe("the votes of a run in a list", () => {
   })
 
   it("of a large session are groups as wide as they are large", () => {
-    assert.deepStrictEqual(listedVotes({ heads }, DECISION).seats, [
+    assert.deepStrictEqual(listedVotes({ heads }, DECISION).voters, [
       ["for", 3],
       ["none", 2],
       ["against", 1]
@@ -26,7 +26,7 @@ describe("the votes of a run in a list", () => {
 
   it("are no figures without a ballot, with several open proposals, and for modes without votes", () => {
     assert.isUndefined(listedVotes({ heads: { ...heads, for: 0, against: 0 } }, DECISION).votes)
-    assert.deepStrictEqual(listedVotes({}, DECISION), { seats: [["none", 1]], votes: undefined })
+    assert.deepStrictEqual(listedVotes({}, DECISION), { voters: [["none", 1]], votes: undefined })
     assert.isUndefined(listedVotes({ heads }, "macp.mode.task.v1").votes)
   })
 })

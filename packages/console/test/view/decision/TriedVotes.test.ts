@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Domain from "@runplane/domain"
 import { reasonedCard } from "@runplane/domain"
-import { ringsWith, triedQuestion, triedSeats } from "../../../src/view/decision/TriedVotes.ts"
+import { ringsWith, triedQuestion, triedVoters } from "../../../src/view/decision/TriedVotes.ts"
 import { DECISION, eventsOf } from "../../support.ts"
 
 const events = eventsOf([
@@ -19,7 +19,7 @@ const tried = [{ participantId: "ana", proposalId, vote: "REJECT" }]
 
 // docs/reference/decisions.md#card
 describe("a vote that is tried on the card", () => {
-  it("moves its seat to the side of the vote, and changes no other", () => {
+  it("moves its voter to the side of the vote, and changes no other", () => {
     const words = (rings: typeof card.rings) =>
       rings[0]?.seats.map(({ participantId, vote }) => `${participantId} ${vote}`)
     assert.deepStrictEqual(words(card.rings), ["ana for", "bob for", "lead none"])
@@ -31,7 +31,7 @@ describe("a vote that is tried on the card", () => {
 
   it("is pivotal as the answer says, until then nothing is", () => {
     const pivotal = (rings: typeof card.rings) =>
-      rings[0]?.seats.flatMap((seat) => (seat.pivotal ? [seat.participantId] : []))
+      rings[0]?.seats.flatMap((voter) => (voter.pivotal ? [voter.participantId] : []))
     assert.deepStrictEqual(pivotal(ringsWith(card, tried, undefined, false)), [])
     const answer = { pivotal: [{ participantId: "bob", proposalId }] }
     assert.deepStrictEqual(pivotal(ringsWith(card, tried, answer, false)), ["bob"])
@@ -58,6 +58,6 @@ describe("a vote that is tried on the card", () => {
       triedQuestion(tried, "", () => "go"),
       "What if ana had rejected go?"
     )
-    assert.deepStrictEqual([...triedSeats(tried)], [[proposalId, new Set(["ana"])]])
+    assert.deepStrictEqual([...triedVoters(tried)], [[proposalId, new Set(["ana"])]])
   })
 })

@@ -1,4 +1,6 @@
 import type { Readiness } from "@runplane/api"
+import type { SchemaRefused } from "@runplane/database"
+import { describeSqlError } from "@runplane/database"
 import { CircuitBreaker } from "@runplane/runtime"
 import { Loops, loopHealth, makeOutageLog } from "@runplane/server"
 import * as Clock from "effect/Clock"
@@ -13,8 +15,6 @@ import { Placement } from "../../observe/placement/Placement.ts"
 import { type Ready, type ReadyPart, ReadyParts } from "../../platform/http/ReadyParts.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
 import { forever } from "../../platform/loop/Forever.ts"
-import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
-import type { SchemaRefused } from "../../platform/postgres/schema/SchemaState.ts"
 import { WriteCheck } from "../../platform/postgres/WriteCheck.ts"
 
 /** Probes are not throttled: the dependencies are checked at most this often. Milliseconds. */

@@ -1,4 +1,5 @@
 import { ControlPlaneApi } from "@runplane/api"
+import { PoolUse } from "@runplane/database"
 import { CircuitBreaker } from "@runplane/runtime"
 import { readinessAnswer, Shutdown } from "@runplane/server"
 import * as Effect from "effect/Effect"
@@ -7,7 +8,6 @@ import { AppendQueue } from "../../event-log/append/AppendQueue.ts"
 import { WebhookBacklog } from "../../features/webhooks/DeliveryQueue.ts"
 import { Observers } from "../../observe/Observers.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
-import { PoolUse } from "../../platform/postgres/PoolUse.ts"
 import { Health } from "./Health.ts"
 
 /** The public probes and the metrics (docs/reference/admin.md#readiness, docs/reference/admin.md#metrics-endpoint). */

@@ -1,8 +1,8 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { describeSqlError } from "@runplane/database"
 import { type AccountState, BudgetExchange, ControlPlaneSettings, readSetting, type Spent } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import { unnestRows } from "../../platform/postgres/UnnestRows.ts"
 
 /** Exchanges between two removals of rows that count nothing any more. */

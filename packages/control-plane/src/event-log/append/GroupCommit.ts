@@ -1,3 +1,11 @@
+import {
+  describeSqlError,
+  isContention,
+  isOutage,
+  isTimeout,
+  type PipelinedTransaction,
+  PipelinedTransactions
+} from "@runplane/database"
 import { backoffMs, spreadBy } from "@runplane/domain"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -10,8 +18,6 @@ import * as Semaphore from "effect/Semaphore"
 import { SqlError } from "effect/sql/SqlError"
 import { FrameNormaliser } from "../../platform/deployment/FrameNormaliser.ts"
 import { AppendFailed } from "../../platform/postgres/AppendFailed.ts"
-import { type PipelinedTransaction, PipelinedTransactions } from "../../platform/postgres/PipelinedTransactions.ts"
-import { describeSqlError, isContention, isOutage, isTimeout } from "../../platform/postgres/SqlFailures.ts"
 import { type AppendError, AppendRequest, type Changed, type ObserveRequest } from "./AppendRequest.ts"
 import { makeAppendTransaction, type Written } from "./AppendTransaction.ts"
 import { totalBytes } from "./FrameBytes.ts"

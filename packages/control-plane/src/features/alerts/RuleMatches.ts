@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { runQueryFields } from "@runplane/api"
+import { describeSqlError, isOutage } from "@runplane/database"
 import {
   isTerminal,
   type KeyedRun,
@@ -12,7 +13,6 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { SCENARIO } from "../../event-log/runs/RunColumns.ts"
-import { describeSqlError, isOutage } from "../../platform/postgres/SqlFailures.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
 import { RunMeaning } from "../../queries/runs/RunSearch.ts"
 

@@ -1,3 +1,4 @@
+import { describeSqlError } from "@runplane/database"
 import {
   artifactCreated,
   backoffMs,
@@ -31,7 +32,6 @@ import { isoNow } from "../../platform/IsoNow.ts"
 import { Metrics } from "../../platform/metrics/Metrics.ts"
 import type { ReceiptResult } from "../../platform/metrics/ResultLabels.ts"
 import type { AppendFailed } from "../../platform/postgres/AppendFailed.ts"
-import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import { type ClaimedReceipt, PendingReceipts } from "./PendingReceipts.ts"
 import { makeReceiptKeyCache } from "./ReceiptKeyCache.ts"
 import { receiptArtifactId, receiptContent, receiptCrypto, redactedReport } from "./ReceiptRecord.ts"

@@ -1,4 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { describeSqlError } from "@runplane/database"
 import * as Context from "effect/Context"
 import { RunnerStorage } from "effect/cluster/RunnerStorage"
 import type { ShardId } from "effect/cluster/ShardId"
@@ -7,7 +8,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { FIRST_SHARD_LOCK, SHARD_LOCKS } from "../../platform/postgres/AdvisoryLocks.ts"
-import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import type { Presence } from "./Presence.ts"
 
 /** The shards of all runs. Equal in all processes of all releases on a database, so no setting. */

@@ -2,6 +2,8 @@
  * Without this: 10,000 idle sessions take 60 % of a core instead of 4.7, because each has a GetSession in every idle
  * timeout (docs/internals/scale.md); costs a listing for all of them.
  */
+
+import { describeSqlError } from "@runplane/database"
 import type { RunId, RunStatus, SessionSnapshot } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -9,7 +11,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { forever, roundGoesOn } from "../../platform/loop/Forever.ts"
-import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import type { Idleness } from "../decide/Action.ts"
 import { historyLength, isCounted } from "../decide/State.ts"
 import { ObservedRuns } from "../ObservedRuns.ts"

@@ -1,11 +1,11 @@
 import { controlPlaneError, TooManyRequests } from "@runplane/api"
+import { describeSqlError, isContention, isOutage, isTimeout } from "@runplane/database"
 import { TurnRefused } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { isUnreadArchive } from "../ArchiveUnread.ts"
 import { AppendFailed } from "../postgres/AppendFailed.ts"
-import { describeSqlError, isContention, isOutage, isTimeout } from "../postgres/SqlFailures.ts"
 
 /** Seconds after which a caller may try again. */
 export const RETRY_AFTER_SECONDS = 5

@@ -1,7 +1,7 @@
+import { describeSqlError, isOutage } from "@runplane/database"
 import * as Server from "@runplane/server"
 import type * as Effect from "effect/Effect"
 import { SqlError } from "effect/sql/SqlError"
-import { describeSqlError, isOutage } from "../postgres/SqlFailures.ts"
 import type { LoopName } from "./LoopNames.ts"
 
 export { roundGoesOn, roundWaits } from "@runplane/server"

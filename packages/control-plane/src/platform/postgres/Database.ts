@@ -1,11 +1,18 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { ControlPlaneSettings, defaultsOf, readDatabaseAddress, readSettings } from "@runplane/server"
+import type { MigrationFailed, SchemaRefused } from "@runplane/database"
+import {
+  DatabaseUnavailable,
+  describeSqlError,
+  openDatabase,
+  PipelinedTransactions,
+  type PoolCounts,
+  PoolUse,
+  poolCounts
+} from "@runplane/database"
+import { ControlPlaneSettings, defaultsOf, readSettings } from "@runplane/server"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
@@ -13,14 +20,8 @@ import { type BackupOptions, backUp } from "./backup/Backup.ts"
 import { BackupFailed } from "./backup/BackupFile.ts"
 import { type RestoreOptions, restore } from "./backup/Restore.ts"
 import { warnOfLimits } from "./ConnectionLimits.ts"
-import { makeDatabaseClient } from "./DatabaseClient.ts"
-import { readDatabaseTls } from "./DatabaseTls.ts"
 import { DirectConnection } from "./DirectConnection.ts"
-import { PipelinedTransactions } from "./PipelinedTransactions.ts"
-import { type PoolCounts, PoolUse, poolCounts } from "./PoolUse.ts"
-import { describeSqlError } from "./SqlFailures.ts"
 import { checkSchema, knownMigrations, makeRunningCheck, migrate } from "./schema/Migrations.ts"
-import type { MigrationFailed, SchemaRefused } from "./schema/SchemaState.ts"
 import { SearchBudget } from "./search/SearchBudget.ts"
 import { refuseTransactionPooling, type TransactionPooling } from "./TransactionPooling.ts"
 import { WriteCheck } from "./WriteCheck.ts"
@@ -61,13 +62,6 @@ const settings = {
 
 const defaults = defaultsOf(settings)
 
-/** The database cannot be reached, or this program cannot work with it; the service does not start. */
-export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{ readonly reason: string }> {
-  override get message(): string {
-    return `database unavailable: ${this.reason}`
-  }
-}
-
 const unavailable = (error: SqlError | TransactionPooling) =>
   new DatabaseUnavailable({ reason: error._tag === "SqlError" ? describeSqlError(error) : error.message })
 
@@ -85,45 +79,12 @@ const client = (given: DatabaseOptions, use: PoolCounts) =>
   Layer.effectContext(
     Effect.gen(function* () {
       const options = { ...defaults, ...given }
-      use.max = options.maxConnections + HELD_CONNECTIONS
-      const address = yield* Effect.fromResult(readDatabaseAddress(options.url, options.caFile)).pipe(
-        Effect.mapError((problem) => new DatabaseUnavailable({ reason: `DATABASE_URL ${problem}` }))
-      )
-      const password = address.password ?? options.password
-      const ssl = yield* Effect.mapError(
-        readDatabaseTls(address),
-        ({ message }) => new DatabaseUnavailable({ reason: `the TLS cannot be set up: ${message}` })
-      )
-      // Each host of several gets its share, so that the wait for a connection includes the next one.
-      const share = address.hosts.length === 1 ? 1 : address.hosts.length + 1
-      const { client, connect, pipelined, writes } = yield* makeDatabaseClient({
+      const { client, connect, pipelined, writes } = yield* openDatabase({
+        ...options,
         use,
-        url: Redacted.make(options.url),
-        hosts: address.hosts,
-        readWrite: address.readWrite,
-        ssl,
-        username: address.user,
-        password: password === undefined ? undefined : Redacted.make(password),
-        database: address.database,
-        startupOptions: address.options,
+        setting: "DATABASE_URL",
         maxConnections: options.maxConnections + HELD_CONNECTIONS,
-        idleTimeout: options.idleTimeoutMs === 0 ? Duration.infinity : Duration.millis(options.idleTimeoutMs),
-        connectTimeout: Duration.millis(
-          Math.min(address.connectTimeoutMs ?? Number.POSITIVE_INFINITY, options.connectTimeoutMs / share)
-        ),
-        acquireTimeoutMs: options.connectTimeoutMs,
-        applicationName: address.applicationName ?? "runplane-control-plane",
-        ...(options.maxAnswerBytes !== undefined && { maxMessageSize: options.maxAnswerBytes }),
-        session: {
-          // The second net: a transaction that waits for others, or blocks them, ends.
-          lock_timeout: String(options.lockTimeoutMs),
-          statement_timeout: String(options.statementTimeoutMs),
-          idle_in_transaction_session_timeout: String(options.idleInTransactionTimeoutMs),
-          // A pipelined transaction is identified by it, so no other transaction may be deferrable.
-          default_transaction_deferrable: "off",
-          // The planner takes some short statements for long ones, whose compilation takes a thousand times longer.
-          jit: "off"
-        }
+        applicationName: "runplane-control-plane"
       })
       yield* Effect.mapError(refuseTransactionPooling(connect), unavailable)
       return Context.make(PgClient.PgClient, client).pipe(

@@ -1,9 +1,9 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { describeSqlError } from "@runplane/database"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { describeSqlError } from "./SqlFailures.ts"
 
 /** A time of the database, and times of this process before and after it was read. Unix milliseconds. */
 export interface ClockSample {

@@ -1,7 +1,7 @@
+import type { SchemaRefused } from "@runplane/database"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
-import type { SchemaRefused } from "./schema/SchemaState.ts"
 
 /**
  * Fails when the database does not accept writes, and makes the pool search for a server that does. Fails also when its

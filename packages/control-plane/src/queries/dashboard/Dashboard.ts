@@ -6,6 +6,7 @@ import {
   type DashboardOverview,
   type DashboardQuery
 } from "@runplane/api"
+import { streamReadsAt } from "@runplane/database"
 import { ControlPlaneSettings, makeFairTurns, readSetting, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,7 +17,6 @@ import type { SqlError } from "effect/sql/SqlError"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
 import { RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
-import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
 import { DashboardRepository } from "./DashboardRepository.ts"
 import { chartsOf, kpisOf, scenariosOf, trendsOf } from "./Overview.ts"

@@ -1,4 +1,5 @@
 import { type NotFound, runNotFound } from "@runplane/api"
+import { streamReadsAt } from "@runplane/database"
 import { ControlPlaneSettings, makeFairTurns, RequestFacts, readSetting, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,7 +16,6 @@ import { MarkAppendices } from "../../marks/MarkAppendices.ts"
 import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
 import { isoNow } from "../../platform/IsoNow.ts"
-import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
 import { ExportRepository } from "./ExportRepository.ts"
 import { bundleText, type ExportOptions, type ExportRows, type ExportText, exportTexts } from "./ExportText.ts"
 

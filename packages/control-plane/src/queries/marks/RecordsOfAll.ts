@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type AgentRecordsQuery, MAX_RECORDED_AGENTS, MAX_RECORDED_SEATS } from "@runplane/api"
+import { type AgentRecordsQuery, MAX_RECORDED_AGENTS, MAX_RECORDED_VOTERS } from "@runplane/api"
 import {
   type AgentTally,
   activePolicy,
@@ -61,7 +61,7 @@ export const makeRecordsOfAll = Effect.gen(function* () {
     const found = yield* runs.evaluate(group, RECORD_TYPES, (run) => {
       const voteOf = agentVotes(run, activePolicy(run, noRegistry, read))
       const truth = truthOf(marks.get(run.runId) ?? [], run)
-      return run.participants.slice(0, MAX_RECORDED_SEATS).flatMap((participantId) => {
+      return run.participants.slice(0, MAX_RECORDED_VOTERS).flatMap((participantId) => {
         const vote = voteOf(participantId)
         return vote === undefined ? [] : [{ participantId, vote, truth }]
       })

@@ -114,7 +114,7 @@ layer(service, { excludeTestServices: true })("the decisions of runs", (it) => {
     })
   )
 
-  it.effect("of several proposals have the tally, and no seats before one is committed", () =>
+  it.effect("of several proposals have the tally, and no voters before one is committed", () =>
     Effect.gen(function* () {
       const hold = said("proposal.created", "Proposal", RISK, { proposalId: "p2", option: "Halten ÜBER Nacht" })
       const on = (proposalId: string, by: string, vote: string) =>

@@ -64,7 +64,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions in lists of 
     })
   )
 
-  it.effect("are bounded: names and questions are cut, and many seats are counted", () =>
+  it.effect("are bounded: names and questions are cut, and many voters are counted", () =>
     Effect.gen(function* () {
       const long = `${"<b>\u202e".repeat(3_000)}`
       const option = said("proposal.created", "Proposal", long, { option: long })

@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
+import { describeSqlError, isOutage } from "@runplane/database"
 import { createDatabase } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -8,7 +9,6 @@ import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import { HELD_CONNECTIONS, layerDatabase } from "../../../src/platform/postgres/Database.ts"
-import { describeSqlError, isOutage } from "../../../src/platform/postgres/SqlFailures.ts"
 
 /** An empty database and a role that owns it and may have so many connections. */
 const limited = Effect.fnUntraced(function* (connections: number) {

@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it, layer } from "@effect/vitest"
+import { DatabaseUnavailable, describeSqlError, isOutage } from "@runplane/database"
 import { RequestFacts } from "@runplane/server"
 import { createDatabase } from "@runplane/testing"
 import * as Deferred from "effect/Deferred"
@@ -9,8 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { batchedWrites } from "../../../src/platform/postgres/Batched.ts"
-import { DatabaseUnavailable, HELD_CONNECTIONS, layerDatabase } from "../../../src/platform/postgres/Database.ts"
-import { describeSqlError, isOutage } from "../../../src/platform/postgres/SqlFailures.ts"
+import { HELD_CONNECTIONS, layerDatabase } from "../../../src/platform/postgres/Database.ts"
 
 const ACQUIRE_TIMEOUT_MS = 600
 

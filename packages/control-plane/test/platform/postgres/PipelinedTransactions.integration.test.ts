@@ -1,17 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
+import { describeSqlError, isInside, makePipelinedTransactions, PipelinedTransactions } from "@runplane/database"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { layerDatabase } from "../../../src/platform/postgres/Database.ts"
-import {
-  isInside,
-  makePipelinedTransactions,
-  PipelinedTransactions
-} from "../../../src/platform/postgres/PipelinedTransactions.ts"
-import { describeSqlError } from "../../../src/platform/postgres/SqlFailures.ts"
 import { cuttingProxy } from "../../faults/support/CuttingProxy.ts"
 import { createMigratedDatabase } from "../../support/TestDatabase.ts"
 

@@ -1,12 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
+import { describeSqlError } from "@runplane/database"
 import { createDatabase, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import { layerDatabase } from "../../../src/platform/postgres/Database.ts"
-import { describeSqlError } from "../../../src/platform/postgres/SqlFailures.ts"
 import { WriteCheck } from "../../../src/platform/postgres/WriteCheck.ts"
 
 /** Makes new sessions of the database take writes or not; those that are open stay as they are. */

@@ -1,7 +1,7 @@
 import * as PgProtocol from "@effect/sql-pg/PgProtocol"
 import { assert, describe, it } from "@effect/vitest"
+import { isContention, isOutage, isTimeout } from "@runplane/database"
 import { ConnectionError, LockTimeoutError, SqlError, StatementTimeoutError, UnknownError } from "effect/sql/SqlError"
-import { isContention, isOutage, isTimeout } from "../../../src/platform/postgres/SqlFailures.ts"
 
 const withState = (code: string, Reason: typeof UnknownError | typeof ConnectionError = UnknownError) =>
   new SqlError({ reason: new Reason({ cause: Object.assign(new Error("x"), { code }), operation: "query" }) })

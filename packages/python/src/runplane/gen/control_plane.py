@@ -1122,13 +1122,13 @@ class _CardRingRequired(TypedDict):
     """How sentences name it."""
     committed: bool
     """Whether the commitment is about it."""
-    seats: List[CardSeat]
+    seats: List[CardVoter]
     """For, abstained, not voted, against."""
     counts: HeadCount
 
 
 class CardRing(_CardRingRequired, total=False):
-    """The seats of one proposal."""
+    """The voters of one proposal."""
 
     by: str
     """Who proposed it."""
@@ -1144,29 +1144,6 @@ class CardRule(TypedDict):
     """The share, 0 to 1, or the number; 0 where the kind says it all."""
 
 
-class _CardSeatRequired(TypedDict):
-    participantId: str
-    """Id of the participant."""
-    vote: SeatVote
-    weight: float
-    """Weight of its vote; 1 unless the policy weighs votes."""
-    pivotal: bool
-    """Whether the decision depends on its vote, as why and what-if find it."""
-
-
-class CardSeat(_CardSeatRequired, total=False):
-    """A participant in the picture of a decision."""
-
-    role: str
-    """What it does in a session without votes."""
-    confidence: float
-    """0 to 1, of its last evaluation."""
-    opinion: Literal["for", "against", "unsure"]
-    """What the last evaluation of a participant without a ballot recommends."""
-    objection: Literal["veto", "objection"]
-    """veto: an objection of the severity that the policy lets stop a decision."""
-
-
 _CardTallyRequired = TypedDict("_CardTallyRequired", {
     "for": "float",
     "against": "float",
@@ -1179,6 +1156,29 @@ _CardTallyRequired = TypedDict("_CardTallyRequired", {
 class CardTally(_CardTallyRequired):
     """The votes as the policy counts them."""
 
+
+
+class _CardVoterRequired(TypedDict):
+    participantId: str
+    """Id of the participant."""
+    vote: VoteSide
+    weight: float
+    """Weight of its vote; 1 unless the policy weighs votes."""
+    pivotal: bool
+    """Whether the decision depends on its vote, as why and what-if find it."""
+
+
+class CardVoter(_CardVoterRequired, total=False):
+    """A participant in the picture of a decision."""
+
+    role: str
+    """What it does in a session without votes."""
+    confidence: float
+    """0 to 1, of its last evaluation."""
+    opinion: Literal["for", "against", "unsure"]
+    """What the last evaluation of a participant without a ballot recommends."""
+    objection: Literal["veto", "objection"]
+    """veto: an objection of the severity that the policy lets stop a decision."""
 
 
 class Chart(TypedDict):
@@ -1439,7 +1439,7 @@ class _DecisionCardRequired(TypedDict):
     outOfReach: bool
     """Whether an open run can no longer approve anything."""
     hasVotes: bool
-    """Whether the session has votes; else the seats have roles."""
+    """Whether the session has votes; else the voters have roles."""
     weighted: bool
     """Whether the policy weighs votes."""
     rings: List[CardRing]
@@ -1455,7 +1455,7 @@ class _DecisionCardRequired(TypedDict):
 
 
 class DecisionCard(_DecisionCardRequired, total=False):
-    """The picture of a decision: seats, verdict and reasons."""
+    """The picture of a decision: voters, verdict and reasons."""
 
     question: str
     """What the session is for, as its opener states it; without that the committed option."""
@@ -5100,8 +5100,6 @@ class SearchFields(TypedDict):
     fields: List[SearchField]
     """The fields, the fast ones first."""
 
-SeatVote = Literal["for", "against", "abstained", "none"]
-
 
 class SessionDescriptorParticipantsItem(TypedDict):
     id: str
@@ -5635,6 +5633,8 @@ _VoteChangeRequired = TypedDict("_VoteChangeRequired", {
 class VoteChange(_VoteChangeRequired):
     """One vote said otherwise."""
 
+
+VoteSide = Literal["for", "against", "abstained", "none"]
 
 
 class VoteTallyEntryQuorum(TypedDict):

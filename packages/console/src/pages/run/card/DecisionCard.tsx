@@ -1,12 +1,12 @@
-import type { ActivePolicy, DecisionCard as Card, CardRing, CardSeat, Deliberation } from "@runplane/domain"
-import { cardSentence, countsText, runDuration, seatWords } from "@runplane/domain"
+import type { ActivePolicy, DecisionCard as Card, CardRing, CardVoter, Deliberation } from "@runplane/domain"
+import { cardSentence, countsText, runDuration, voterWords } from "@runplane/domain"
 import { useEffect, useMemo, useRef } from "react"
 import { Time, UserText } from "../../../ui/basics.tsx"
 import { CostText } from "../../../ui/CostText.tsx"
 import { CardRings } from "../../../ui/decision/CardRings.tsx"
 import { MOST_PRESSED } from "../../../ui/decision/Ring.tsx"
 import { useNow } from "../../../ui/hooks.ts"
-import { ballotWord, ringsWith, triedSeats } from "../../../view/decision/TriedVotes.ts"
+import { ballotWord, ringsWith, triedVoters } from "../../../view/decision/TriedVotes.ts"
 import { verdictTone } from "../../../view/decision/VerdictTone.ts"
 import { costIn, cut, duration, NAME_LENGTH, TITLE_LENGTH, whole } from "../../../view/format/Format.ts"
 import { shortPolicy } from "../../../view/policies/PolicyWords.ts"
@@ -29,7 +29,7 @@ interface DecisionCardProps {
   readonly local: { readonly run: Deliberation; readonly by: ActivePolicy } | undefined
 }
 
-/** What was decided, by whom, and how close it was. A press on a seat tries another vote. */
+/** What was decided, by whom, and how close it was. A press on a voter tries another vote. */
 export const DecisionCard = ({ card, local, page, set, shown }: DecisionCardProps) => {
   const asked = useWhatIf(shown, page, local)
   const isTried = page.votes.length > 0 || page.policy !== ""
@@ -39,10 +39,10 @@ export const DecisionCard = ({ card, local, page, set, shown }: DecisionCardProp
     [card, isTried, page.votes, page.policy, answer]
   )
   const { change, latest } = useLatestVotes(page.votes, (votes) => set({ votes }))
-  const press = (ring: CardRing, { participantId }: CardSeat) => {
+  const press = (ring: CardRing, { participantId }: CardVoter) => {
     const own = card.rings
       .find(({ proposalId }) => proposalId === ring.proposalId)
-      ?.seats.find((seat) => seat.participantId === participantId)
+      ?.seats.find((voter) => voter.participantId === participantId)
     change(turnVote(latest.current.votes, participantId, ring.proposalId, ballotWord(own?.vote ?? "none")))
   }
   const canTry = card.hasVotes && card.rings.some(({ proposalId }) => proposalId !== "")
@@ -66,7 +66,7 @@ export const DecisionCard = ({ card, local, page, set, shown }: DecisionCardProp
               word={word}
               tone={tone}
               counts={counts}
-              changed={isTried ? triedSeats(page.votes) : undefined}
+              changed={isTried ? triedVoters(page.votes) : undefined}
               onPress={canTry ? press : undefined}
             />
           </div>
@@ -89,14 +89,14 @@ export const DecisionCard = ({ card, local, page, set, shown }: DecisionCardProp
         <p className="sr-only">{cardSentence({ ...drawn, word, counts: countsText(drawn) })}</p>
         {canTry ? (
           <div className="no-print mt-4 flex flex-wrap items-center gap-x-4 gap-y-2 border-t border-line pt-3 text-[12px] text-muted">
-            <span>Press a seat to try another vote. The run itself does not change.</span>
+            <span>Press a voter to try another vote. The run itself does not change.</span>
             <OtherPolicySelect
               modeName={card.modeName}
               policy={page.policy}
               current={shown.state.policy.policyVersion}
               set={set}
             />
-            <SeatList card={drawn} onPress={press} />
+            <VoterList card={drawn} onPress={press} />
           </div>
         ) : null}
       </section>
@@ -187,19 +187,19 @@ const Subject = ({ card, local, shown }: Pick<DecisionCardProps, "card" | "local
   )
 }
 
-/** Every seat with its vote, for a keyboard, a screen reader, and for seats that are too small to be pressed. */
-const SeatList = ({
+/** Every voter with its vote, for a keyboard, a screen reader, and for voters that are too small to be pressed. */
+const VoterList = ({
   card: { hasVotes, rings },
   onPress
 }: {
   readonly card: Card
-  readonly onPress: (ring: CardRing, seat: CardSeat) => void
+  readonly onPress: (ring: CardRing, voter: CardVoter) => void
 }) => (
   <details className="w-full">
     <summary className="w-fit cursor-pointer py-1 text-accent underline">
-      {rings.some(({ seats }) => seats.length > MOST_PRESSED)
-        ? "Seats and their votes, to try others"
-        : "Seats and their votes"}
+      {rings.some(({ seats: voters }) => voters.length > MOST_PRESSED)
+        ? "Voters and their votes, to try others"
+        : "Voters and their votes"}
     </summary>
     {rings.map((ring) => (
       <div key={ring.proposalId} className="mt-2">
@@ -209,16 +209,16 @@ const SeatList = ({
           </h3>
         ) : null}
         <ul tabIndex={0} className="flex max-h-60 flex-wrap gap-1.5 overflow-auto py-1">
-          {ring.seats.map((seat) => (
-            <li key={seat.participantId}>
+          {ring.seats.map((voter) => (
+            <li key={voter.participantId}>
               <button
                 type="button"
                 className="btn h-auto max-w-full py-1 text-left font-normal whitespace-normal"
-                onClick={() => onPress(ring, seat)}
+                onClick={() => onPress(ring, voter)}
               >
                 <span className="min-w-0">
-                  <UserText text={cut(seat.participantId, NAME_LENGTH)} className="font-semibold" />{" "}
-                  {seatWords(seat, hasVotes)}
+                  <UserText text={cut(voter.participantId, NAME_LENGTH)} className="font-semibold" />{" "}
+                  {voterWords(voter, hasVotes)}
                 </span>
               </button>
             </li>

@@ -25,7 +25,7 @@ export const PinnedLine = ({ card: { rings }, counts, of, tone, word }: PinnedLi
         className="panel flex w-full items-center gap-2.5 px-3 py-1.5 text-left shadow-md"
         onClick={() => of.current?.scrollIntoView({ block: "start", behavior: "instant" })}
       >
-        {ring === undefined ? null : <Glyph seats={ring.seats.map(({ vote, weight }) => [vote, weight])} size={34} />}
+        {ring === undefined ? null : <Glyph voters={ring.seats.map(({ vote, weight }) => [vote, weight])} size={34} />}
         <span className={`font-semibold ${toneText[tone]}`}>{word}</span>
         {ring === undefined || ring.name === "" ? null : (
           <span className="min-w-0 truncate">

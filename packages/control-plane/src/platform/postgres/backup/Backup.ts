@@ -1,10 +1,10 @@
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import { RUNPLANE_VERSION } from "@runplane/api"
+import type { Applied } from "@runplane/database"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { MIGRATION_LOCK } from "../AdvisoryLocks.ts"
-import type { Applied } from "../schema/SchemaState.ts"
 import { type BackupTable, EXACT_TEXT, SEQUENCES, TABLES, tablesOf } from "./BackupCatalog.ts"
 import { BackupFailed, FORMAT, type Head, makeChecksum, writeBackup } from "./BackupFile.ts"
 

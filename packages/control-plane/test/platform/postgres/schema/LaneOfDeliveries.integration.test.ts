@@ -1,10 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, it } from "@effect/vitest"
+import { statementsOf } from "@runplane/database"
 import { createDatabase } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { migrationFiles, statementsOf } from "../../../../src/platform/postgres/schema/MigrationFiles.ts"
+import { migrationFiles } from "../../../../src/platform/postgres/schema/FirstObjects.ts"
 
 const idOf = (digit: number) => `00000000-0000-7000-8000-${String(digit).padStart(12, "0")}`
 const HOOK = idOf(1)

@@ -1,15 +1,15 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
+import { DatabaseUnavailable, MigrationFailed, SchemaRefused, statementsOf } from "@runplane/database"
 import { createDatabase } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { PRESENCE_LOCKS } from "../../../../src/platform/postgres/AdvisoryLocks.ts"
-import { DatabaseUnavailable, layerDatabase, migrateDatabase } from "../../../../src/platform/postgres/Database.ts"
+import { layerDatabase, migrateDatabase } from "../../../../src/platform/postgres/Database.ts"
+import { firstObjects, migrationFiles } from "../../../../src/platform/postgres/schema/FirstObjects.ts"
 import { LONE_MIGRATIONS } from "../../../../src/platform/postgres/schema/LoneMigrations.ts"
-import { firstObjects, migrationFiles, statementsOf } from "../../../../src/platform/postgres/schema/MigrationFiles.ts"
 import { schemaObjects } from "../../../../src/platform/postgres/schema/SchemaObjects.ts"
-import { MigrationFailed, SchemaRefused } from "../../../../src/platform/postgres/schema/SchemaState.ts"
 import { WriteCheck } from "../../../../src/platform/postgres/WriteCheck.ts"
 
 const bringUpToDate = (url: string) => migrateDatabase({ url, maxConnections: 1 })

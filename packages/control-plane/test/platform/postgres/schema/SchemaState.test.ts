@@ -1,7 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hashOf, type MigrationFile, statementsOf } from "../../../../src/platform/postgres/schema/MigrationFiles.ts"
+import {
+  type Applied,
+  hashOf,
+  type MigrationFile,
+  noSchema,
+  olderSchema,
+  refusalOf,
+  statementsOf
+} from "@runplane/database"
 import { missingObjects } from "../../../../src/platform/postgres/schema/SchemaObjects.ts"
-import { type Applied, noSchema, olderSchema, refusalOf } from "../../../../src/platform/postgres/schema/SchemaState.ts"
 
 const file = (id: number, name: string): MigrationFile => {
   const text = `CREATE TABLE ${name} ()`

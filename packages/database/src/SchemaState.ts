@@ -38,7 +38,11 @@ const numberOf = (applied: ReadonlyArray<{ readonly id: number }>) => Math.max(0
 const fileOf = ({ id, name }: { readonly id: number; readonly name: string }) =>
   `${String(id).padStart(4, "0")}_${name}.sql`
 
-const OTHER_DATABASE = "name another database in DATABASE_URL"
+/** The setting with the address of the control plane's database. */
+const DATABASE_URL = "DATABASE_URL"
+
+const otherDatabase = (setting: string) => `name another database in ${setting}`
+const OTHER_DATABASE = otherDatabase(DATABASE_URL)
 
 /**
  * Why this program does not continue the schema; undefined when it may. A newer schema counts when the program starts,
@@ -47,7 +51,7 @@ const OTHER_DATABASE = "name another database in DATABASE_URL"
 export const refusalOf = (
   files: ReadonlyArray<MigrationFile>,
   applied: ReadonlyArray<Applied>,
-  { running = false } = {}
+  { running = false, setting = DATABASE_URL } = {}
 ): SchemaRefused | undefined => {
   const byId = new Map(applied.map((row) => [row.id, row]))
   const [database, program] = [numberOf(applied), numberOf(files)]
@@ -58,11 +62,11 @@ export const refusalOf = (
       return new SchemaRefused({
         reason:
           `the schema of the database is ${database}, but it lacks ${file.file}: the program that made it had other ` +
-          `migrations, so start that one, or ${OTHER_DATABASE}`
+          `migrations, so start that one, or ${otherDatabase(setting)}`
       })
     }
     const isOther = row.hash === null ? file.id > 1 : row.hash !== file.hash
-    if (isOther) return otherFile(file, row)
+    if (isOther) return otherFile(file, row, setting)
   }
   if (database > program && !running) {
     return new SchemaRefused({
@@ -71,13 +75,13 @@ export const refusalOf = (
   }
 }
 
-const otherFile = (file: MigrationFile, row: Applied) => {
+const otherFile = (file: MigrationFile, row: Applied, setting: string) => {
   const hashes =
     row.hash === null ? "its hash is not stored" : `${row.hash.slice(0, 12)}, not ${file.hash.slice(0, 12)}`
   return new SchemaRefused({
     reason:
       `migration ${file.id} of the database is another file than this program's ${file.file} (${fileOf(row)}, ${hashes}): ` +
-      `start the program that made the database, restore a backup of this one, or ${OTHER_DATABASE}`
+      `start the program that made the database, restore a backup of this one, or ${otherDatabase(setting)}`
   })
 }
 

@@ -6,20 +6,20 @@ import { vetoOn, weigherOf } from "../policies/DecisionEvaluation.ts"
 import { Field } from "../values/Field.ts"
 
 /** The last ballot of a participant; `none` without one. */
-export const SeatVote = Schema.Literals(["for", "against", "abstained", "none"]).annotate({
-  identifier: "SeatVote",
+export const VoteSide = Schema.Literals(["for", "against", "abstained", "none"]).annotate({
+  identifier: "VoteSide",
   description: "The last ballot of a participant; none without one"
 })
-export type SeatVote = typeof SeatVote.Type
+export type VoteSide = typeof VoteSide.Type
 
 const optional = Schema.optionalKey
 
 /** A participant in the picture of a decision. */
-export const CardSeat = Schema.Struct({
+export const CardVoter = Schema.Struct({
   participantId: Field.text("Id of the participant", "impact-analyst"),
   /** Only in modes without votes. */
   role: optional(Field.text("What it does in a session without votes", "asked to do it")),
-  vote: SeatVote,
+  vote: VoteSide,
   weight: Field.number("Weight of its vote; 1 unless the policy weighs votes", 1),
   confidence: optional(Field.number("0 to 1, of its last evaluation", 0.82)),
   opinion: optional(
@@ -33,38 +33,38 @@ export const CardSeat = Schema.Struct({
     })
   ),
   pivotal: Field.flag("Whether the decision depends on its vote, as why and what-if find it")
-}).annotate({ identifier: "CardSeat", description: "A participant in the picture of a decision" })
-export type CardSeat = typeof CardSeat.Type
+}).annotate({ identifier: "CardVoter", description: "A participant in the picture of a decision" })
+export type CardVoter = typeof CardVoter.Type
 
-const ORDER: Readonly<Record<SeatVote, number>> = { for: 0, abstained: 1, none: 2, against: 3 }
+const ORDER: Readonly<Record<VoteSide, number>> = { for: 0, abstained: 1, none: 2, against: 3 }
 
-/** The seats as the ring draws them: for, abstained, not voted, against; in the session's order within each. */
-export const inOrder = <S extends Pick<CardSeat, "vote">>(seats: ReadonlyArray<S>): ReadonlyArray<S> =>
-  seats.toSorted((one, other) => ORDER[one.vote] - ORDER[other.vote])
+/** The voters as the ring draws them: for, abstained, not voted, against; in the session's order within each. */
+export const inOrder = <S extends Pick<CardVoter, "vote">>(voters: ReadonlyArray<S>): ReadonlyArray<S> =>
+  voters.toSorted((one, other) => ORDER[one.vote] - ORDER[other.vote])
 
 /** The ballots as the side that they take. */
 export const SIDES = { APPROVE: "for", REJECT: "against", ABSTAIN: "abstained" } as const satisfies Record<
   string,
-  SeatVote
+  VoteSide
 >
 
 const AGAINST: ReadonlySet<string> = new Set(["BLOCK", "REJECT", "DENY"])
 
-const opinionOf = (recommendation: string | undefined): NonNullable<CardSeat["opinion"]> =>
+const opinionOf = (recommendation: string | undefined): NonNullable<CardVoter["opinion"]> =>
   recommendation === "APPROVE" ? "for" : AGAINST.has(recommendation ?? "") ? "against" : "unsure"
 
 /** Of a run with ballots: what each participant says on one proposal. `acts` are those that count. */
-export const seatsOn = (
+export const votersOn = (
   proposalId: string,
   participants: ReadonlyArray<string>,
   acts: ReadonlyArray<Act>,
   sessionRules: SessionRules | undefined,
   isPivotal: (participantId: string) => boolean
-): ReadonlyArray<CardSeat> => {
+): ReadonlyArray<CardVoter> => {
   const weigh = sessionRules?.mode === "decision" ? weigherOf(sessionRules.terms) : () => 1
-  const votes = new Map<string, SeatVote>()
+  const votes = new Map<string, VoteSide>()
   const evaluations = new Map<string, Act>()
-  const objections = new Map<string, NonNullable<CardSeat["objection"]>>()
+  const objections = new Map<string, NonNullable<CardVoter["objection"]>>()
   const isVeto = vetoes(sessionRules)
   for (const act of acts) {
     if (act.proposalId !== proposalId) continue
@@ -75,7 +75,7 @@ export const seatsOn = (
       objections.set(act.by, isVeto(act.severity) ? "veto" : "objection")
   }
   return inOrder(
-    participants.map((participantId): CardSeat => {
+    participants.map((participantId): CardVoter => {
       const vote = votes.get(participantId) ?? "none"
       const evaluation = evaluations.get(participantId)
       const confidence = shareOf(evaluation?.confidence)
@@ -129,11 +129,11 @@ const FOR: ReadonlySet<string> = new Set(["Accept", "TaskAccept", "TaskComplete"
 const REFUSES: ReadonlySet<string> = new Set(["Reject", "Withdraw", "TaskReject", "TaskFail", "HandoffDecline"])
 
 /** Of a run without ballots: the last act of each participant as its role; its side is that of an answer. */
-export const seatsByRole = (
+export const votersByRole = (
   participants: ReadonlyArray<string>,
   acts: ReadonlyArray<Act>,
   isPivotal: (participantId: string) => boolean
-): ReadonlyArray<CardSeat> => {
+): ReadonlyArray<CardVoter> => {
   const last = new Map<string, Act>()
   const targets = new Set<string>()
   for (const act of acts) {
@@ -141,7 +141,7 @@ export const seatsByRole = (
     if (act.target !== undefined) targets.add(act.target)
   }
   return inOrder(
-    participants.map((participantId): CardSeat => {
+    participants.map((participantId): CardVoter => {
       const type = last.get(participantId)?.type ?? ""
       const role = ROLES[type] ?? (targets.has(participantId) ? "asked to do it" : undefined)
       return {

@@ -1,0 +1,182 @@
+import type { Statement } from "../insight/Act.ts"
+import { actionLog } from "../insight/ActionLog.ts"
+import { isAllowed } from "../insight/ActivePolicy.ts"
+import type { BoundPolicy } from "../policies/Policy.ts"
+import { PINNED_RELEASE } from "../policies/Release.ts"
+import {
+  ACTS_OF_MODE,
+  type PeopleFault,
+  type PeopleText,
+  type SeatMode,
+  type SeatRules,
+  seatMode,
+  seatRules
+} from "./SeatRules.ts"
+
+/** What `people:` is checked against. */
+export interface PeopleContext {
+  readonly modeName: string
+  readonly ttlMs: number
+  /** Undefined: the default of the runtime. */
+  readonly maxSuspendMs: number | undefined
+  readonly initiator: string | undefined
+  readonly participants: ReadonlyArray<string>
+  /** Participants whose agent is a person; undefined where the catalog is not known. */
+  readonly seats: ReadonlyArray<string> | undefined
+  /** Undefined where the policy is not known. */
+  readonly policy: BoundPolicy | undefined
+  /** The groups that the directory defines; undefined where groups come from tokens. */
+  readonly groups: ReadonlySet<string> | undefined
+  /** What people sign in with; undefined where it is not known. A key has no time of sign-in. */
+  readonly signIn?: "key" | "oidc"
+}
+
+/** How long a runtime lets a session be suspended when the session does not say. */
+const DEFAULT_MAX_SUSPEND_MS = 7 * 86_400_000
+
+/** What is wrong with the seats of a launch: errors are refused, warnings are shown. Pure. */
+export const peopleFaults = (people: PeopleText, context: PeopleContext): ReadonlyArray<PeopleFault> => {
+  const { participants, seats } = context
+  const missing = (seats ?? []).filter((seat) => !Object.hasOwn(people, seat))
+  return [
+    ...missing.map((seat): PeopleFault => {
+      const message = `the agent of participant "${seat}" is a person, and people has no entry for it: name who may answer`
+      return { level: "error", at: [seat], message }
+    }),
+    ...Object.entries(people).flatMap(([seat, text]) => {
+      if (!participants.includes(seat)) {
+        const message = `people.${seat} is not a participant; name one of: ${participants.join(", ")}`
+        return [{ level: "error", at: [seat], message } as const]
+      }
+      if (seats !== undefined && !seats.includes(seat)) {
+        const message = `the agent of participant "${seat}" is not a person: give it a profile with framework person`
+        return [{ level: "error", at: [seat], message } as const]
+      }
+      return seatFaults(seat, text, context)
+    })
+  ]
+}
+
+const seatFaults = (seat: string, text: PeopleText[string], context: PeopleContext): ReadonlyArray<PeopleFault> => {
+  const mode = seatMode(context.modeName)
+  if (mode === undefined) {
+    const message = `a person can hold a seat in a decision, a quorum or a handoff, not in ${context.modeName}`
+    return [{ level: "error", at: [seat], message }]
+  }
+  const rules = seatRules(mode, text)
+  const faults: Array<PeopleFault> = []
+  const add = (level: PeopleFault["level"], key: string | undefined, message: string) =>
+    faults.push({ level, at: key === undefined ? [seat] : [seat, key], message })
+  const refuse = (key: string | undefined, message: string) => add("error", key, message)
+  const warn = (key: string | undefined, message: string) => add("warning", key, message)
+  if (seat === context.initiator) refuse(undefined, `"${seat}" opens the session, which no person does: name an agent`)
+  timeFaults(rules, context, refuse, warn)
+  actFaults(mode, rules, refuse)
+  for (const group of unknownGroups(rules, context.groups)) {
+    refuse("assign", `no directory defines the group "${group}"`)
+  }
+  if (rules.proof !== "session" && context.signIn === "key") {
+    refuse("proof", `proof ${rules.proof} needs a sign-in at an OIDC issuer: a key has no time of sign-in`)
+  }
+  if (context.policy !== undefined) policyFaults(seat, mode, rules, context.policy, context, refuse, warn)
+  if (rules.ask === "pivotal" && rules.reveal === "after") {
+    warn("ask", "a question comes only while it counts: its arrival shows the person that the votes are close")
+  }
+  return faults
+}
+
+type Add = (key: string | undefined, message: string) => void
+
+const timeFaults = (rules: SeatRules, { maxSuspendMs, ttlMs }: PeopleContext, refuse: Add, warn: Add): void => {
+  const { deadlineMs, escalate, onDeadline, wait } = rules
+  if (deadlineMs !== undefined && wait === "open" && deadlineMs > ttlMs) {
+    refuse(
+      "deadline",
+      `the deadline is after the end of the session (ttlMs ${ttlMs}): shorten it, or write wait: suspend`
+    )
+  }
+  // Zero is the runtime's word for its default.
+  const longest = maxSuspendMs === undefined || maxSuspendMs === 0 ? DEFAULT_MAX_SUSPEND_MS : maxSuspendMs
+  if (deadlineMs !== undefined && wait === "suspend" && longest < deadlineMs) {
+    refuse("deadline", `the deadline is longer than a suspension can be (${longest} ms): raise maxSuspendMs`)
+  }
+  if (deadlineMs === undefined && onDeadline !== "nothing") {
+    refuse("onDeadline", `onDeadline ${onDeadline} needs a deadline`)
+  } else if (deadlineMs === ttlMs && wait === "open" && onDeadline !== "nothing") {
+    warn("deadline", "the session ends at the deadline: onDeadline may come too late, shorten the deadline")
+  }
+  for (const { afterMs } of escalate) {
+    if (afterMs >= (deadlineMs ?? ttlMs))
+      refuse("escalate", `an escalation after ${afterMs} ms is not before the deadline`)
+  }
+}
+
+const actFaults = (mode: SeatMode, rules: SeatRules, refuse: Add): void => {
+  const { acts, onDeadline, when } = rules
+  const known = ACTS_OF_MODE[mode]
+  for (const act of acts) {
+    if (!known.includes(act)) refuse("acts", `a ${mode} has no act "${act}"; name some of: ${known.join(", ")}`)
+  }
+  if (mode !== "decision" && when === "evaluated") refuse("when", `a ${mode} has no evaluations: write when: proposed`)
+  if (mode === "handoff" && when !== "proposed") refuse("when", "a handoff has no other voters: write when: proposed")
+  const early = acts.filter((act) => act === "evaluate" || act === "object")
+  if (when === "others-voted" && early.length > 0) {
+    refuse("when", `after the first vote a runtime takes no ${early.join(" and no ")}: write when: evaluated`)
+  }
+  if (mode === "handoff" && onDeadline === "abstain") {
+    refuse("onDeadline", "no participant of a handoff can abstain: write nothing or reject, which declines it")
+  }
+}
+
+const unknownGroups = ({ assign, escalate }: SeatRules, groups: ReadonlySet<string> | undefined) =>
+  groups === undefined
+    ? []
+    : [...assign, ...escalate.flatMap(({ to }) => to)].flatMap((name) => {
+        const group = name.startsWith("group:") ? name.slice("group:".length) : undefined
+        return group === undefined || groups.has(group) ? [] : [group]
+      })
+
+const policyFaults = (
+  seat: string,
+  mode: SeatMode,
+  { onDeadline }: SeatRules,
+  policy: BoundPolicy,
+  { initiator = "", participants }: PeopleContext,
+  refuse: Add,
+  warn: Add
+): void => {
+  const { acceptance, commitment } = policy.rules
+  if (mode === "handoff" && acceptance.implicit_accept_timeout_ms > 0) {
+    const timeout = acceptance.implicit_accept_timeout_ms
+    refuse(undefined, `under ${policy.policyId} silence becomes the person's acceptance after ${timeout} ms`)
+  }
+  if (commitment.authority === "any_participant") {
+    warn(undefined, `under ${policy.policyId} any participant may commit: then the seat can cancel and suspend as well`)
+  }
+  if (mode === "decision" && commitment.require_vote_quorum && onDeadline === "abstain") {
+    warn(
+      "onDeadline",
+      `under ${policy.policyId} an abstention counts as a voter of the quorum, also one by the deadline`
+    )
+  }
+  const others = participants.filter((one) => one !== seat)
+  const terms = { initiator, participants, policy, release: PINNED_RELEASE }
+  if (mode !== "handoff" && isAllowed(terms, actionLog(mode, approvedBy(mode, others), policy.rules), true)) {
+    warn(undefined, `${policy.policyId} can be met without "${seat}": the votes of the others are enough`)
+  }
+}
+
+/** The acts after which a session cannot be more in favour, all of these participants in favour. */
+const approvedBy = (mode: SeatMode, participants: ReadonlyArray<string>): ReadonlyArray<Statement> =>
+  mode === "quorum"
+    ? [
+        { by: "", type: "ApprovalRequest", proposalId: "p", requiredApprovals: participants.length + 1 },
+        ...participants.map((by) => ({ by, type: "Approve", proposalId: "p" }))
+      ]
+    : [
+        { by: "", type: "Proposal", proposalId: "p" },
+        ...participants.flatMap((by) => [
+          { by, type: "Evaluation", proposalId: "p", recommendation: "APPROVE", confidence: 1 },
+          { by, type: "Vote", proposalId: "p", vote: "APPROVE" }
+        ])
+      ]

@@ -1,0 +1,69 @@
+export {
+  type ActMessage,
+  AnswerAct,
+  type AnswerContent,
+  actMessage,
+  answersOf,
+  deadlineAct,
+  isAllowedAct,
+  isLastWord,
+  noAnswerBy,
+  reasonWithLine
+} from "./AnswerAct.ts"
+export {
+  type AnswerVerdict,
+  type CheckedItem,
+  checkAnswer,
+  type GivenAnswer,
+  isSameAnswer,
+  MAX_REASON,
+  type SubmittedAnswer
+} from "./AnswerCheck.ts"
+export { type Assigned, type Person, type Right, rightOf } from "./Assignment.ts"
+export { BARRIER_MS, type Barrier, barrierOf, takesEvaluations } from "./Barrier.ts"
+export { Basis, basisNext, basisStart, basisText } from "./Basis.ts"
+export { type Consequence, consequencesOf } from "./Consequences.ts"
+export { ItemState, isClosed, mayBecome } from "./ItemLife.ts"
+export { PEOPLE_ANSWER, PeopleAnswer } from "./PeopleAnswer.ts"
+export { type Hashed, type HashedSubject, policyHash, proposalHash, sha256Hex } from "./ProposalHash.ts"
+export { type PeopleContext, peopleFaults } from "./SeatFaults.ts"
+export { seatInfluence } from "./SeatInfluence.ts"
+export {
+  type ItemChange,
+  planSeat,
+  type Seat,
+  type SeatPlan,
+  type StoredAct,
+  type StoredItem
+} from "./SeatPlan.ts"
+export {
+  durationMs,
+  type PeopleFault,
+  PeopleText,
+  readPeople,
+  SEAT_KEYS,
+  type SeatAct,
+  type SeatMode,
+  type SeatRules,
+  SeatText,
+  seatMode,
+  seatRules
+} from "./SeatRules.ts"
+export {
+  ballotBy,
+  basisAt,
+  basisOf,
+  emptyView,
+  isBallot,
+  isCommitted,
+  type SeatView,
+  type SeenMessage,
+  type SessionOpening,
+  seeEnvelope,
+  subjectsFor,
+  unseenBetween,
+  unseenText,
+  type ViewTools,
+  withheldUpTo
+} from "./SeatView.ts"
+export { type Staleness, staleSince } from "./Staleness.ts"

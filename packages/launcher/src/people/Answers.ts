@@ -1,0 +1,132 @@
+import {
+  type AnswerContent,
+  type AnswerVerdict,
+  basisAt,
+  checkAnswer,
+  type Person,
+  type Right,
+  rightOf,
+  seatMode,
+  seatRules,
+  staleSince,
+  takesEvaluations
+} from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { AnswerRows } from "./AnswerRows.ts"
+import { ItemRows } from "./ItemRows.ts"
+import { SeatRows } from "./SeatRows.ts"
+import { SeatRunner } from "./SeatRunner.ts"
+import { SeatWork } from "./SeatWork.ts"
+
+/** A person as it has signed in. */
+export interface SignedIn extends Person {
+  /** `none` where the service requires no sign-in. */
+  readonly proof: "none" | "session"
+  /** How the answer came in: `api`, `console`, `cli`. */
+  readonly channel: string
+}
+
+/** An answer as a person submits it: what it says, and what it rests on. */
+export interface Submitted {
+  readonly content: AnswerContent
+  readonly proposalHash: string
+  readonly basis: { readonly ordinal: number; readonly sha256: string }
+}
+
+/** Why an answer is not stored. */
+export class AnswerRefused extends Data.TaggedError("AnswerRefused")<{
+  readonly why:
+    | { readonly _tag: "no-item" }
+    | { readonly _tag: "forbidden"; readonly right: Exclude<Right, "answer"> }
+    /** The service does not have the session now: it is read again, or its history is gone. */
+    | { readonly _tag: "unavailable"; readonly reason: string }
+    | { readonly _tag: "unknown-basis" }
+    /** The person has given as many answers in the last minute as one may. */
+    | { readonly _tag: "too-many"; readonly perMinute: number }
+    | Exclude<AnswerVerdict, { readonly _tag: "store" | "same" }>
+}> {}
+
+/** More answers in a minute are no decisions of a person. */
+export const ANSWERS_PER_MINUTE = 30
+
+/** The answers of people: each is one transaction, and the first one of an item is the only one. */
+export class Answers extends Context.Service<Answers, Effect.Success<typeof make>>()("runplane/launcher/Answers") {
+  static readonly layer = Layer.effect(
+    Answers,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const seats = yield* SeatRows
+  const items = yield* ItemRows
+  const answers = yield* AnswerRows
+  const work = yield* SeatWork
+  const runner = yield* SeatRunner
+
+  const refuse = (why: AnswerRefused["why"]) => Effect.fail(new AnswerRefused({ why }))
+
+  /** The item of an answer under the lock of its seat. Its verdict is final: nothing changes before it is stored. */
+  const decide = Effect.fnUntraced(function* (id: string, person: SignedIn, submitted: Submitted) {
+    const at = yield* items.seatOf(id)
+    if (at === undefined) return yield* refuse({ _tag: "no-item" })
+    const row = yield* seats.lock(at.sessionId, at.seat)
+    const item = yield* items.byId(id)
+    if (row === undefined || item === undefined) return yield* refuse({ _tag: "no-item" })
+    const mode = seatMode(row.modeName)
+    if (mode === undefined) return yield* Effect.die(new Error(`no seat can be in ${row.modeName}`))
+    const rules = seatRules(mode, row.rules)
+    const { assign, distinctFrom } = rules
+    const answeredBy = yield* items.answeredBy(at.sessionId, at.seat)
+    const right = rightOf(person, { assign, distinctFrom, requester: row.requester, answeredBy })
+    if (right !== "answer") return yield* refuse({ _tag: "forbidden", right })
+    const session = runner.sessionOf(at.sessionId, at.seat)
+    const isRead = session !== undefined && session.view.messages.length >= row.lastOrdinal
+    if (row.unavailable !== undefined && item.given === undefined) {
+      return yield* refuse({ _tag: "unavailable", reason: row.unavailable })
+    }
+    // A closed item has its answer without the session.
+    if (!isRead && (item.state === "open" || item.state === "waiting")) {
+      return yield* refuse({ _tag: "unavailable", reason: "the session is being read again" })
+    }
+    const basis = session && basisAt(session.view, at.seat, rules.reveal, submitted.basis)
+    if (item.state === "open" && basis === undefined) return yield* refuse({ _tag: "unknown-basis" })
+    const verdict = checkAnswer(
+      {
+        state: item.state,
+        mode,
+        rules,
+        proposalHash: item.proposalHash,
+        deadlineUnixMs: item.deadlineUnixMs,
+        given: item.given,
+        staleness: session && staleSince(session.view, at.seat, item.subject, submitted.basis.ordinal, rules.stale),
+        takesEvaluations: session !== undefined && takesEvaluations(session.view)
+      },
+      { person: person.id, content: submitted.content, proposalHash: submitted.proposalHash },
+      yield* items.now
+    )
+    if (verdict._tag === "same") return at
+    if (verdict._tag !== "store") return yield* refuse(verdict)
+    if (session === undefined || basis === undefined) return yield* refuse({ _tag: "unknown-basis" })
+    if ((yield* answers.inLastMinute(person.id)) >= ANSWERS_PER_MINUTE) {
+      return yield* refuse({ _tag: "too-many", perMinute: ANSWERS_PER_MINUTE })
+    }
+    const by = { origin: "person", person: person.id, proof: person.proof, channel: person.channel } as const
+    yield* work.store(session, { content: submitted.content, basis, item, by })
+    return at
+  })
+
+  return {
+    /** Stores the answer of a person, and has it sent. The same answer again is answered with the first. */
+    submit: Effect.fn("Answers.submit")(function* (id: string, person: SignedIn, submitted: Submitted) {
+      const at = yield* work.inTransaction(decide(id, person, submitted))
+      yield* runner.wake(at.sessionId, at.seat)
+      return yield* Effect.flatMap(items.byId(id), (item) =>
+        item === undefined ? refuse({ _tag: "no-item" }) : Effect.succeed(item)
+      )
+    })
+  }
+})

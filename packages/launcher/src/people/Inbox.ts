@@ -1,0 +1,152 @@
+import {
+  type AnswerAct,
+  answersOf,
+  type Basis,
+  basisOf,
+  type Consequence,
+  consequencesOf,
+  type ItemState,
+  isBallot,
+  isLastWord,
+  type Person,
+  type Right,
+  rightOf,
+  type SeenMessage,
+  takesEvaluations
+} from "@runplane/domain"
+import { decodePayload } from "@runplane/runtime"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { type InboxQuery, type InboxRow, InboxRows } from "./InboxRows.ts"
+import { type ItemRow, ItemRows } from "./ItemRows.ts"
+import { SeatRows } from "./SeatRows.ts"
+import { SeatRunner } from "./SeatRunner.ts"
+import type { SeatSession } from "./SeatSession.ts"
+
+/** A message of another participant about the same subject, as a person is shown it. */
+export interface ShownMessage {
+  readonly ordinal: number
+  readonly by: string
+  readonly type: string
+  readonly recommendation?: string
+  readonly confidence?: number
+  readonly severity?: string
+  readonly vote?: string
+  readonly reason?: string
+}
+
+/** One item as a person is shown it: everything that the answer rests on, and nothing that is withheld. */
+export interface ShownItem {
+  readonly row: InboxRow
+  /** The payload in the names of the protocol; undefined when its bytes cannot be read. */
+  readonly payload: Readonly<Record<string, unknown>> | undefined
+  readonly right: Right
+  readonly reason: "required" | "optional"
+  /** The answers that this person can give now; empty for an item that is not open. */
+  readonly acts: ReadonlyArray<AnswerAct>
+  /** Why an answer of the seat cannot be given now. */
+  readonly closedActs: string | undefined
+  /** What the person is shown now; undefined while the session is not read. */
+  readonly basis: Basis | undefined
+  /** Why the item takes no answer now. */
+  readonly unavailable: string | undefined
+  readonly messages: ReadonlyArray<ShownMessage>
+  /** What each act would lead to; undefined where that would show what is withheld, or no rules are known. */
+  readonly consequences: ReadonlyArray<Consequence> | undefined
+  readonly given: ItemRow["given"]
+}
+
+/** The items of people, as they read them. A read changes nothing but the time when an item was first seen. */
+export class Inbox extends Context.Service<Inbox, Effect.Success<typeof make>>()("runplane/launcher/Inbox") {
+  static readonly layer = Layer.effect(
+    Inbox,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide(InboxRows.layer))
+}
+
+const make = Effect.gen(function* () {
+  const rows = yield* InboxRows
+  const items = yield* ItemRows
+  const seats = yield* SeatRows
+  const runner = yield* SeatRunner
+
+  return {
+    list: Effect.fn("Inbox.list")((person: Person, query: InboxQuery) => rows.list(person, query)),
+
+    /** An item of a person; undefined for one that the person is not assigned to. */
+    show: Effect.fn("Inbox.show")(function* (person: Person, id: string) {
+      const row = yield* rows.find(person, id)
+      const item = yield* items.byId(id)
+      if (row === undefined || item === undefined) return undefined
+      const seat = yield* seats.find(row.session_id, row.seat)
+      if (seat === undefined) return undefined
+      yield* rows.noteSeen(id)
+      const { assign, distinctFrom } = seat.rules
+      const answeredBy = yield* items.answeredBy(row.session_id, row.seat)
+      const right = rightOf(person, { assign, distinctFrom, requester: seat.requester, answeredBy })
+      const session = runner.sessionOf(row.session_id, row.seat)
+      const isRead = session !== undefined && session.view.messages.length >= seat.lastOrdinal
+      const bytes = Result.getOrThrow(Base64.decode(row.payload))
+      const shown: ShownItem = {
+        row,
+        payload: decodePayload(row.payload_type, bytes),
+        right,
+        reason: seat.rules.reason ?? "required",
+        unavailable: seat.unavailable ?? (isRead ? undefined : "the session is being read again"),
+        given: item.given,
+        ...(session === undefined || !isRead ? UNREAD : shownOf(session, item, right))
+      }
+      return shown
+    })
+  }
+})
+
+const UNREAD = { acts: [], closedActs: undefined, basis: undefined, messages: [], consequences: undefined }
+
+/** States in which the answer is given: nothing is withheld from then on. */
+const ANSWERED: ReadonlySet<ItemState> = new Set(["answered", "sent", "accepted", "refused", "unknown"])
+
+const shownOf = ({ facts, row, rules, view }: SeatSession, item: ItemRow, right: Right) => {
+  const subject = view.messages[item.subject - 1]
+  const proposalId = subject?.statement.proposalId ?? ""
+  const reveal = ANSWERED.has(item.state) ? "before" : rules.reveal
+  const basis = basisOf(view, row.seat, reveal)
+  const hidden = new Set(basis.withheld)
+  const all = answersOf(view.mode, rules.acts)
+  const isEarly = takesEvaluations(view)
+  const possible = all.filter((act) => isLastWord(act) || isEarly)
+  const isOpen = item.state === "open" && right === "answer"
+  return {
+    basis,
+    acts: isOpen ? possible : [],
+    closedActs:
+      possible.length === all.length
+        ? undefined
+        : "after the first vote the session takes no evaluation and no objection",
+    messages: view.messages
+      .filter((one) => one.statement.proposalId === proposalId && one.ordinal !== item.subject)
+      .filter((one) => !hidden.has(one.ordinal))
+      .map(shownMessage),
+    consequences:
+      reveal === "after" || facts.sessionRules === undefined
+        ? undefined
+        : consequencesOf(facts.sessionRules, view, row.seat, proposalId, possible)
+  }
+}
+
+const shownMessage = (message: SeenMessage): ShownMessage => {
+  const { by, confidence, reason, recommendation, severity, type, vote } = message.statement
+  return {
+    ordinal: message.ordinal,
+    by,
+    type,
+    ...(recommendation !== undefined && { recommendation }),
+    ...(confidence !== undefined && { confidence }),
+    ...(severity !== undefined && { severity }),
+    ...(isBallot(message) && vote !== undefined && { vote }),
+    ...(reason !== undefined && { reason })
+  }
+}

@@ -1,0 +1,102 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { ItemState, type Person } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+
+/** A position in a list of items: the time and the id of its last one. */
+export interface ItemCursor {
+  readonly at: string
+  readonly id: string
+}
+
+export interface InboxQuery {
+  readonly states: ReadonlyArray<ItemState>
+  readonly seat: string | undefined
+  readonly after: ItemCursor | undefined
+  readonly limit: number
+}
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  session_id: Schema.String,
+  seat: Schema.String,
+  scenario_ref: Schema.String,
+  mode_name: Schema.String,
+  state: ItemState,
+  reason: Schema.NullOr(Schema.String),
+  proposal_hash: Schema.String,
+  payload: Schema.String,
+  payload_type: Schema.String,
+  hashed: Schema.fromJsonString(Schema.JsonObject),
+  subject: Schema.Int,
+  created_at: Schema.String,
+  opened_at: Schema.NullOr(Schema.String),
+  deadline_at: Schema.NullOr(Schema.String),
+  seen_at: Schema.NullOr(Schema.String),
+  closed_at: Schema.NullOr(Schema.String),
+  replaces: Schema.NullOr(Schema.String),
+  follows: Schema.NullOr(Schema.String),
+  new_item: Schema.NullOr(Schema.String)
+})
+/** An item with its session, as the inbox reads it. Times are ISO-8601, the payload is base64. */
+export type InboxRow = typeof Row.Type
+
+const decodeRow = Schema.decodeUnknownEffect(Row)
+
+/** The items of a person: those whose seat names the person or a group of it. */
+export class InboxRows extends Context.Service<InboxRows, Effect.Success<typeof make>>()(
+  "runplane/launcher/InboxRows"
+) {
+  static readonly layer = Layer.effect(
+    InboxRows,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const iso = (column: string, name: string) =>
+    sql.literal(`to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ${name}`)
+  const columns = sql`
+    i.id::text AS id, i.session_id, i.seat, s.scenario_ref, s.mode_name, i.state, i.reason, i.proposal_hash,
+    replace(encode(i.payload, 'base64'), E'\\n', '') AS payload, i.payload_type, i.hashed::text AS hashed, i.subject,
+    ${iso("i.created_at", "created_at")}, ${iso("i.opened_at", "opened_at")}, ${iso("i.deadline_at", "deadline_at")},
+    ${iso("i.seen_at", "seen_at")}, ${iso("i.closed_at", "closed_at")}, i.replaces::text AS replaces,
+    i.follows::text AS follows,
+    coalesce((SELECT n.id::text FROM people.items n WHERE n.replaces = i.id LIMIT 1),
+      (SELECT n.id::text FROM people.items n WHERE n.follows = i.id LIMIT 1)) AS new_item`
+  const joined = sql`people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat`
+  const assignedTo = ({ groups, id }: Person) => {
+    const names = JSON.stringify([`person:${id}`, ...groups.map((group) => `group:${group}`)])
+    return sql`s.rules->'assign' ?| ARRAY(SELECT jsonb_array_elements_text(${names}::text::jsonb))`
+  }
+  const read = (rows: ReadonlyArray<unknown>) => Effect.orDie(Effect.forEach(rows, (row) => decodeRow(row)))
+
+  return {
+    /** A page of the items of a person, the oldest first. */
+    list: (person: Person, { after, limit, seat, states }: InboxQuery) =>
+      Effect.flatMap(
+        sql`
+          SELECT ${columns} FROM ${joined}
+          WHERE ${assignedTo(person)} AND ${JSON.stringify(states)}::text::jsonb ? i.state
+            AND (${seat ?? null}::text IS NULL OR i.seat = ${seat ?? null}::text)
+            AND (${after?.at ?? null}::text IS NULL
+              OR (i.created_at, i.id) > (${after?.at ?? null}::timestamptz, ${after?.id ?? null}::uuid))
+          ORDER BY i.created_at, i.id LIMIT ${limit}::int`,
+        read
+      ),
+
+    /** An item that the person is assigned to; undefined for every other one. */
+    find: (person: Person, id: string) =>
+      sql`SELECT ${columns} FROM ${joined} WHERE i.id = ${id}::uuid AND ${assignedTo(person)}`.pipe(
+        Effect.flatMap(read),
+        Effect.map(([row]) => row)
+      ),
+
+    /** Notes when an assigned person has first seen an open item. */
+    noteSeen: (id: string) =>
+      sql`UPDATE people.items SET seen_at = now() WHERE id = ${id}::uuid AND seen_at IS NULL AND state = 'open'`
+  }
+})

@@ -1,0 +1,209 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import {
+  type AnswerContent,
+  actMessage,
+  type Basis,
+  basisOf,
+  type Hashed,
+  type ItemChange,
+  isClosed,
+  payloadTypeName,
+  planSeat,
+  proposalHash,
+  reasonWithLine,
+  type SeenMessage,
+  type SessionOpening,
+  sha256Hex
+} from "@runplane/domain"
+import { encodePayload } from "@runplane/runtime"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { AnswerRows, type NewAnswer } from "./AnswerRows.ts"
+import { ItemRows, type StoredContent } from "./ItemRows.ts"
+import { SeatRows } from "./SeatRows.ts"
+import { type SeatSession, sha256 } from "./SeatSession.ts"
+
+/** The plan of a seat comes to rest after a few rounds; more are a fault of the program. */
+const MAX_ROUNDS = 50
+
+/** What a round over the items of a seat leaves behind. */
+export interface Worked {
+  /** When time alone changes the items, by the database's clock; undefined: only a message does. */
+  readonly wakeInMs: number | undefined
+  /** Whether every item is closed. */
+  readonly isSettled: boolean
+}
+
+/** An answer with its message, before it is stored. */
+export interface Composed {
+  readonly content: AnswerContent
+  readonly basis: Basis
+  readonly item: { readonly id: string; readonly subject: number; readonly proposalHash: string }
+  readonly by: Pick<NewAnswer, "origin" | "person" | "proof" | "channel">
+}
+
+/**
+ * The work on the items of one seat: brings them up to the session, and stores answers. Every change is made in a
+ * transaction that has locked the seat.
+ */
+export class SeatWork extends Context.Service<SeatWork, Effect.Success<typeof make>>()("runplane/launcher/SeatWork") {
+  static readonly layer = Layer.effect(
+    SeatWork,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provideMerge(AnswerRows.layer.pipe(Layer.provideMerge(Layer.mergeAll(SeatRows.layer, ItemRows.layer)))))
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const seats = yield* SeatRows
+  const items = yield* ItemRows
+  const answers = yield* AnswerRows
+
+  /** In a transaction that has the lock of the seat. */
+  const locked = <A, E, R>({ row }: Pick<SeatSession, "row">, work: Effect.Effect<A, E, R>) =>
+    sql.withTransaction(Effect.andThen(seats.lock(row.sessionId, row.seat), work))
+
+  /** Stores an answer with the exact bytes that go into the session. The caller has the lock. */
+  const store = Effect.fnUntraced(function* (session: SeatSession, { basis, by, content, item }: Composed) {
+    const { row, view } = session
+    const subject = view.messages[item.subject - 1]
+    const reason = reasonWithLine(content.reason, { person: by.person, item: item.id, proposalHash: item.proposalHash })
+    const message = actMessage(row.modeName, view.mode, subject?.statement.proposalId ?? "", content, reason)
+    if (message === undefined) return yield* Effect.die(new Error(`the mode has no act ${content.act}`))
+    const payload = encodePayload(message.payloadType, message.payload)
+    yield* answers.add({
+      ...by,
+      item: item.id,
+      content: storedContent(content),
+      proposalHash: item.proposalHash,
+      basis,
+      messageType: message.messageType,
+      payload,
+      payloadSha256: sha256Hex(sha256, payload)
+    })
+  })
+
+  const create = Effect.fnUntraced(function* (
+    session: SeatSession,
+    { follows, replaces, subject }: Extract<ItemChange, { _tag: "create" }>
+  ) {
+    const { row, view } = session
+    const { opening } = view
+    const { payload, statement } = subject
+    const payloadType = payloadTypeName(row.modeName, statement.type)
+    if (opening === undefined || payload === undefined || payloadType === undefined) {
+      return yield* Effect.die(new Error(`message ${subject.ordinal} of ${row.sessionId} is not a subject`))
+    }
+    const { seat, sessionId } = row
+    yield* items.create({
+      sessionId,
+      seat,
+      subject: subject.ordinal,
+      payload,
+      payloadType,
+      replaces,
+      follows,
+      hashed: hashedOf(session, opening, subject)
+    })
+  })
+
+  const apply = Effect.fnUntraced(function* (session: SeatSession, change: ItemChange) {
+    const { row, rules, view } = session
+    switch (change._tag) {
+      case "create":
+        return yield* create(session, change)
+      case "open":
+        return yield* items.open(change)
+      case "close":
+        return yield* items.close(change)
+      case "accept":
+        return yield* answers.accept(change)
+      case "answer": {
+        const item = yield* items.byId(change.id)
+        if (item === undefined) return
+        const content = { act: change.act, reason: change.reason }
+        const by = { origin: "deadline", person: undefined, proof: "none", channel: "deadline" } as const
+        return yield* store(session, { content, basis: basisOf(view, row.seat, rules.reveal), item, by })
+      }
+      case "id-taken": {
+        const { by, id } = change
+        yield* Effect.logError(
+          `message ${by.ordinal} of ${row.sessionId} by ${by.statement.by} has the id of the answer to item ${id}: ` +
+            "it is sent once more under another id"
+        )
+        return yield* answers.renewId(id, by.ordinal)
+      }
+    }
+  })
+
+  /** Brings the items of a seat up to its view. `ended` is the state of a session that is over. */
+  const reconcile = Effect.fn("SeatWork.reconcile")(function* (session: SeatSession, ended: string | undefined) {
+    const { facts, row, rules, view } = session
+    const seat = { id: row.seat, seats: new Set(row.seats), rules, sessionRules: facts.sessionRules }
+    const work = Effect.gen(function* () {
+      for (let round = 0; round < MAX_ROUNDS; round += 1) {
+        const unixMs = yield* items.now
+        const stored = yield* items.ofSeat(row.sessionId, row.seat)
+        const { changes, wakeAtUnixMs } = planSeat(view, seat, stored, { unixMs, ended })
+        if (changes.length === 0) {
+          yield* seats.noteOrdinal(row.sessionId, row.seat, view.messages.length)
+          const worked: Worked = {
+            wakeInMs: wakeAtUnixMs === undefined ? undefined : wakeAtUnixMs - unixMs,
+            isSettled: stored.every(({ state }) => isClosed(state))
+          }
+          return worked
+        }
+        yield* Effect.forEach(changes, (change) => apply(session, change), { discard: true })
+      }
+      return yield* Effect.die(new Error(`the items of ${row.seat} in ${row.sessionId} do not come to rest`))
+    })
+    return yield* locked(session, work)
+  })
+
+  /** The session is over: the questions that are left take no answer. */
+  const withdraw = Effect.fnUntraced(function* (session: SeatSession, state: string) {
+    const { row } = session
+    const closeAll = Effect.gen(function* () {
+      for (const { id, state: was } of yield* items.ofSeat(row.sessionId, row.seat)) {
+        if (was !== "waiting" && was !== "open") continue
+        yield* items.close({ _tag: "close", id, state: "withdrawn", reason: `the session is ${state}` })
+      }
+    })
+    yield* locked(session, closeAll)
+  })
+
+  return { inTransaction: sql.withTransaction, store, reconcile, withdraw }
+})
+
+/** The content without members that are undefined. */
+const storedContent = ({ act, confidence, reason, recommendation, severity }: AnswerContent): StoredContent => ({
+  act,
+  reason,
+  ...(recommendation !== undefined && { recommendation }),
+  ...(confidence !== undefined && { confidence }),
+  ...(severity !== undefined && { severity })
+})
+
+/** What an item is bound to, for the nonce of its subject. */
+const hashedOf =
+  ({ facts, row }: SeatSession, opening: SessionOpening, subject: SeenMessage) =>
+  (nonce: string) => {
+    const members: Hashed = {
+      sessionId: row.sessionId,
+      mode: row.modeName,
+      modeVersion: opening.modeVersion,
+      configurationVersion: opening.configurationVersion,
+      policyVersion: facts.policyVersion,
+      policyHash: facts.policyHash,
+      participants: opening.participants,
+      subject: {
+        messageId: subject.messageId,
+        sender: subject.statement.by,
+        type: subject.statement.type,
+        payloadSha256: subject.payloadSha256,
+        nonce
+      }
+    }
+    return { proposalHash: proposalHash(sha256, members), members: JSON.stringify(members) }
+  }

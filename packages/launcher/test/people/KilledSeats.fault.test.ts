@@ -1,0 +1,58 @@
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { programFile, startProgram } from "@runplane/testing"
+import * as Effect from "effect/Effect"
+import { KILL_STEPS } from "./KillSteps.ts"
+import { addRow, itemRows, makeWorld, messagesOf, propose, SEAT, start } from "./SeatStage.ts"
+
+const CHILD = join(import.meta.dirname, "SeatChild.ts")
+/** Times that the process is killed at each step. */
+const ROUNDS = Number(process.env["SEAT_KILL_ROUNDS"] ?? 3)
+
+describe("a service of seats that is killed", () => {
+  const { env, main } = programFile("seat-child", CHILD)
+
+  it.live.each(KILL_STEPS)(
+    "at %s has one message of the seat in the session, and one answer in the rows",
+    (step) =>
+      Effect.gen(function* () {
+        const { rows, runtime, url } = yield* makeWorld
+        for (let round = 1; round <= ROUNDS; round += 1) {
+          const session = `00000000-0000-4000-8000-${String(round).padStart(12, "0")}`
+          yield* Effect.gen(function* () {
+            yield* addRow(session)
+            yield* start(session)
+            yield* propose(session)
+          }).pipe(Effect.provide(rows()))
+          const run = (killed: string) =>
+            Effect.gen(function* () {
+              const program = yield* startProgram(main, {
+                env: {
+                  ...process.env,
+                  ...env,
+                  SEAT_DATABASE: url,
+                  SEAT_RUNTIME: runtime,
+                  SEAT_SESSION: session,
+                  SEAT_KILL_STEP: killed
+                }
+              })
+              return yield* program.ended
+            }).pipe(Effect.scoped)
+          const killed = yield* run(step)
+          assert.isNull(killed.code, killed.stderr.join("\n"))
+          const finished = yield* run("")
+          assert.deepStrictEqual([finished.code, finished.stdout.at(-1)], [0, "accepted"], finished.stderr.join("\n"))
+          yield* Effect.gen(function* () {
+            const own = (yield* messagesOf(session)).filter(({ sender }) => sender === SEAT)
+            assert.lengthOf(own, 1)
+            const items = yield* itemRows(session)
+            assert.deepStrictEqual(
+              items.map(({ answer, state }) => [state, answer?.messageId]),
+              [["accepted", own[0]?.messageId]]
+            )
+          }).pipe(Effect.provide(rows()))
+        }
+      }),
+    600_000
+  )
+})

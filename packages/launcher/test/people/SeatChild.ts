@@ -1,0 +1,110 @@
+/**
+ * The service of seats in a process of its own, on the database SEAT_DATABASE and the runtime SEAT_RUNTIME. It answers
+ * the open item of the session SEAT_SESSION as a person, waits until the answer is accepted, and ends. It kills itself
+ * with signal 9 when it comes to the step SEAT_KILL_STEP.
+ */
+
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { ParticipantClient } from "@runplane/runtime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { AnswerRows } from "../../src/people/AnswerRows.ts"
+import { Answers } from "../../src/people/Answers.ts"
+import { ItemRows } from "../../src/people/ItemRows.ts"
+import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
+import { SeatRunner } from "../../src/people/SeatRunner.ts"
+import { SeatWork } from "../../src/people/SeatWork.ts"
+import type { KillStep } from "./KillSteps.ts"
+import { layerTokens, SEAT } from "./SeatNames.ts"
+
+const env = (name: string) => process.env[name] ?? ""
+const session = env("SEAT_SESSION")
+
+/** Kills this process at once; no finalizer runs. */
+const at = (step: KillStep) =>
+  Effect.suspend(() => {
+    if (step !== env("SEAT_KILL_STEP")) return Effect.void
+    process.kill(process.pid, "SIGKILL")
+    return Effect.never
+  })
+
+const KilledClient = Layer.effect(
+  ParticipantClient,
+  Effect.map(ParticipantClient, (client) =>
+    ParticipantClient.of({
+      as: (bearer) => {
+        const calls = client.as(bearer)
+        return {
+          ...calls,
+          send: (envelope) =>
+            at("outbox-read").pipe(
+              Effect.andThen(calls.send(envelope)),
+              Effect.tap(() => at("message-sent"))
+            )
+        }
+      }
+    })
+  )
+).pipe(Layer.provide(ParticipantClient.layerGrpc({ address: env("SEAT_RUNTIME") })))
+
+const KilledAnswers = Layer.effect(
+  AnswerRows,
+  Effect.map(AnswerRows, (answers) =>
+    // In the transaction that notes the acknowledgement.
+    AnswerRows.of({ ...answers, sent: (item) => Effect.tap(answers.sent(item), () => at("acknowledged")) })
+  )
+).pipe(Layer.provideMerge(SeatWork.layer))
+
+const KilledWork = Layer.effect(
+  SeatWork,
+  Effect.gen(function* () {
+    const work = yield* SeatWork
+    const items = yield* ItemRows
+    const states = Effect.map(items.ofSeat(session, SEAT), (all) => all.map(({ state }) => state))
+    return SeatWork.of({
+      ...work,
+      store: (...given) => Effect.tap(work.store(...given), () => at("in-answer")),
+      reconcile: (...given) =>
+        Effect.tap(work.reconcile(...given), () =>
+          Effect.flatMap(states, (all) => {
+            if (all.includes("accepted")) return at("accepted")
+            return all.includes("open") ? at("item-stored") : Effect.void
+          })
+        )
+    })
+  })
+).pipe(Layer.provideMerge(KilledAnswers))
+
+const service = Answers.layer.pipe(
+  Layer.provideMerge(SeatRunner.layer),
+  Layer.provideMerge(KilledWork),
+  Layer.provide([layerTokens, KilledClient]),
+  Layer.provide(layerPeopleDatabase({ url: env("SEAT_DATABASE") }))
+)
+
+const answerOnce = Effect.gen(function* () {
+  const items = yield* ItemRows
+  const answers = yield* Answers
+  const runner = yield* SeatRunner
+  while (true) {
+    const all = yield* items.ofSeat(session, SEAT)
+    if (all.some(({ state }) => state === "accepted")) return
+    const open = all.find(({ state }) => state === "open")
+    const view = runner.sessionOf(session, SEAT)?.view
+    const last = view?.messages.at(-1)
+    if (open !== undefined && last !== undefined) {
+      const person = { id: "ana", groups: [], proof: "session", channel: "api" } as const
+      const content = { act: "reject", reason: "the loss is not covered" } as const
+      const basis = { ordinal: last.ordinal, sha256: last.digest }
+      const submitted = { content, basis, proposalHash: open.proposalHash }
+      // While the session is read again, answers are refused.
+      yield* Effect.ignore(answers.submit(open.id, person, submitted))
+      yield* at("answer-stored")
+    }
+    yield* Effect.sleep(20)
+  }
+})
+
+NodeRuntime.runMain(
+  answerOnce.pipe(Effect.andThen(Effect.sync(() => process.stdout.write("accepted\n"))), Effect.provide(service))
+)

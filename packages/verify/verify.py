@@ -391,7 +391,7 @@ def check_frames(entry, files, table, salts, erased, seal, is_two, options, repo
         text, kind, begin = frame_text(line, run_id, seq, where)
         own = erased.pop(("frame", seq), {})
         if own:
-            report.append("%s: a part is erased, so the runtime's signature over its bytes cannot be checked" % where)
+            report.append("%s: its bytes are erased: what the runtime sent stands by its event alone" % where)
         if is_two:
             found = spans(table, text, begin, table["frames"].get(kind, table["unlisted"]), "/payload")
             text = digested(text, found, salts["frames"][seq - 1], own, where)
@@ -480,20 +480,20 @@ def main():
     except Fault as fault:
         return say(1, "REFUSED  %s" % fault)
     events = sum(run["events"] for run in manifest["runs"])
-    say(0, "%d runs with %d events, made at %s" % (len(manifest["runs"]), events, manifest["madeAt"]), "", "Not proven")
+    say(0, "runs: %d, events: %d, made at %s" % (len(manifest["runs"]), events, manifest["madeAt"]), "", "Not proven")
     is_signed = keys.signed + len(keys.unknown) > 0
     if not is_signed or given is None:
         report.insert(0, "who wrote it: the only keys are those of the bundle itself; use --keys" if is_signed else
                       "who wrote it: nothing is signed, so this shows accidents, and no intended change")
-    report.append("documents beside the log (why, forecast, oversight, policy, audit, alerts, receipts and others): "
-                  "the signature of the manifest proves that the service made them, not that they are right")
+    report += ["receipt.jws and the time stamp of anchor/: this program checks no signatures of others",
+               "documents beside the log (why, forecast, oversight, policy, audit, alerts and others): "
+               "the signature of the manifest proves that the service made them, not that they are right"]
     say(0, *("  - " + line for line in report), "")
     strangers = keys.unknown + [name + " is not signed" for name in keys.unsigned]
     if given is not None and strangers:
         return say(1, "REFUSED  %s" % strangers[0])
-    if given is None and is_signed:
-        return say(6, "NOT PROVEN  no change was found")
-    return say(0, "VALID" if is_signed else "VALID  not signed")
+    verdict = "VALID" if is_signed else "VALID  not signed"
+    return say(6, "NOT PROVEN  no change was found") if given is None and is_signed else say(0, verdict)
 
 if __name__ == "__main__":
     sys.exit(main())

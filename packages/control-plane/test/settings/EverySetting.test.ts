@@ -106,6 +106,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   WATCH_RECONNECT_MS: ["0", 'must be a whole number of at least 1, got "0"'],
   STREAM_SSE_HEARTBEAT_MS: ["999", 'must be a whole number of at least 1000, got "999"'],
   CONTROL_PLANE_PUBLIC_URL: ["runs:3001", "must be an address starting with http:// or https://"],
+  EVIDENCE_TSA_URL: ["tsa.example.com", "must be an address starting with http:// or https://"],
   LAUNCHER_PUBLIC_URL: ["launcher:3000", "must be an address starting with http:// or https://"],
   RECEIPT_RETRY_WINDOW_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   REPLAY_MAX_DELAY_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],

@@ -1,5 +1,6 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
 import { lacksUsage } from "../projector/UsageSums.ts"
+import { hasPrompt } from "./ModelUse.ts"
 
 /** Events of one kind of gap that are listed, the first ones. */
 const MAX_LISTED = 200
@@ -11,6 +12,7 @@ export const GAP_KINDS = {
   assumedAttributions: "the sender of a message was inferred, because its span names none",
   guessedPrices: "the cost of a model call is a guess",
   callsWithoutUsage: "the agent stated no token count of a model call",
+  callsWithoutPrompt: "the agent recorded no prompt of a model call, or it was erased, so there is no hash of it",
   alteredMessages: "the record of a message differs from the sent one, such as in a number beyond the exact range",
   unknownEvents: "this release does not know the type of an event"
 } as const
@@ -54,6 +56,7 @@ export const gapReader = (): GapReader => {
         case "llm.call.completed":
           if (event.data.costBasis === "fallback") note("guessedPrices", event, event.data.model)
           if (lacksUsage(event.data)) note("callsWithoutUsage", event, event.data.model)
+          if (!hasPrompt(data)) note("callsWithoutPrompt", event, event.data.model)
           return
         case "unknown":
           note("unknownEvents", event, event.recorded.type)
@@ -71,6 +74,7 @@ export const gapReader = (): GapReader => {
         assumedAttributions: listOf("assumedAttributions"),
         guessedPrices: listOf("guessedPrices"),
         callsWithoutUsage: listOf("callsWithoutUsage"),
+        callsWithoutPrompt: listOf("callsWithoutPrompt"),
         alteredMessages: listOf("alteredMessages"),
         unknownEvents: listOf("unknownEvents")
       }

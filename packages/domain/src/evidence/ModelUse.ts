@@ -5,6 +5,7 @@ import { addUsage, noUsage, type UsageSums } from "../projector/UsageSums.ts"
 import { boundName } from "../values/Bounds.ts"
 import { canonicalJson } from "../values/CanonicalJson.ts"
 import { objectAt } from "../values/JsonReader.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
 import type { Sha256 } from "../values/Sha256.ts"
 
 /** Calls, models and participants that are listed, the first ones. */
@@ -95,9 +96,15 @@ const nameOf = (name: string | undefined) => (name === undefined || name === "" 
 
 const utf8 = new TextEncoder()
 
+/** An erased text is empty, and an erased value is null. */
+const isAbsent = (content: Schema.Json | undefined): content is undefined | null | "" =>
+  content === undefined || content === null || content === ""
+
+/** Whether the data of a model call has its prompt, so that there is a hash of it. */
+export const hasPrompt = (data: JsonObject): boolean => !isAbsent(objectAt(data, "decodedPayload")?.["prompt"])
+
 const hashOf = (sha256: Sha256, content: Schema.Json | undefined): string | undefined => {
-  // An erased text is empty, and an erased value is null.
-  if (content === undefined || content === null || content === "") return undefined
+  if (isAbsent(content)) return undefined
   return Hex.encode(sha256(utf8.encode(typeof content === "string" ? content : canonicalJson(content))))
 }
 

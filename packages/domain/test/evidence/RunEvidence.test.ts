@@ -17,7 +17,7 @@ const calls = (data: Readonly<Record<string, string | number>>) =>
 describe("the evidence of a run", () => {
   it("has no gap in a run without one, and names each kind", () => {
     const { gaps } = evidenceOf(opened({ rules }), proposes())
-    assert.lengthOf(Object.keys(gaps), 7)
+    assert.lengthOf(Object.keys(gaps), 8)
     for (const gap of Object.values(gaps)) assert.deepInclude(gap, { count: 0, events: [] })
   })
 
@@ -29,13 +29,13 @@ describe("the evidence of a run", () => {
       draft("message.received", { sender: "a", attribution: "assumed" }),
       draft("message.received", { sender: "a", altered: { amount: 1 } }),
       calls({ costBasis: "fallback", estimatedCostUsd: 1 }),
-      calls({ costBasis: "catalogue", estimatedCostUsd: 1 }),
+      calls({ costBasis: "catalogue", estimatedCostUsd: 1, prompt: "Rate it" }),
       calls({ usage: "missing" })
     )
     const counts = Object.fromEntries(Object.entries(gaps).map(([kind, { count }]) => [kind, count]))
     assert.deepStrictEqual(counts, {
       ...{ streamGaps: 1, lateSpans: 1, assumedAttributions: 1, guessedPrices: 1, callsWithoutUsage: 1 },
-      ...{ alteredMessages: 1, unknownEvents: 0 }
+      ...{ callsWithoutPrompt: 2, alteredMessages: 1, unknownEvents: 0 }
     })
     assert.deepInclude(gaps.streamGaps.events[0], { index: 1, detail: "history was dropped" })
     assert.deepInclude(gaps.guessedPrices.events[0], { index: 6, detail: "m" })

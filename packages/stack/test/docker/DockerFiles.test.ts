@@ -66,7 +66,14 @@ describe("the pages", () => {
   const foreign = new RegExp(
     `^(${[
       ...["NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_COMPILE_CACHE", "SSL_CERT_(FILE|DIR)", "GRPC_.*", "MALLOC_.*"],
-      ...["MACP_.*", "RUNPLANE_KEYS?", "POSTGRES_PASSWORD", "SESSION_LOST", "RUNTIME_TIMEOUT", "AUTH_MINT_FAILED"]
+      ...[
+        "MACP_.*",
+        "RUNPLANE_KEYS?",
+        "POSTGRES_(?:DATABASE|PASSWORD)",
+        "SESSION_LOST",
+        "RUNTIME_TIMEOUT",
+        "AUTH_MINT_FAILED"
+      ]
     ].join("|")})$`
   )
 
@@ -115,8 +122,8 @@ describe("docker", () => {
   })
 
   it("interpolates settings that exist, and its own names", () => {
-    /** What both services get, the image, and the password of the PostgreSQL image. */
-    const own = new Set(["RUNPLANE_KEYS", "RUNPLANE_KEY", "RUNPLANE_IMAGE", "POSTGRES_PASSWORD"])
+    /** What both services get, the image, the database, and the password of the PostgreSQL image. */
+    const own = new Set(["RUNPLANE_KEYS", "RUNPLANE_KEY", "RUNPLANE_IMAGE", "POSTGRES_DATABASE", "POSTGRES_PASSWORD"])
     const named = all(compose, /\$\{([A-Z][A-Z0-9_]*)/g)
     assert.isAbove(named.length, 8)
     assert.deepStrictEqual(
@@ -154,7 +161,11 @@ describe("docker", () => {
   })
 
   it("knows the commands that compose and the chart give", () => {
-    const commands = all(read("docker/entrypoint"), /^ {2}([a-z| -]+)\)/gm).flatMap((list) => list.split(" | "))
+    // All others are commands of `runplane`.
+    assert.include(read("docker/entrypoint"), '*) exec node lib/runplane.js "$command" "$@"')
+    const commands = ["migrate", ...all(read("docker/entrypoint"), /^ {2}([a-z| -]+)\)/gm)].flatMap((list) =>
+      list.split(" | ")
+    )
     const given = [...all(compose, /command: \[([a-z-]+)\]/g), ...all(chart.join("\n"), /args: \[([a-z-]+)\]/g)]
     assert.isAbove(given.length, 4)
     assert.deepStrictEqual(
@@ -164,8 +175,11 @@ describe("docker", () => {
   })
 
   it("starts programs that are bundled", () => {
-    const started = all(read("docker/entrypoint"), /node lib\/([a-z-]+)\.js/g)
-    const [services = ""] = all(read("docker/entrypoint"), /^ {2}([a-z| -]+)\) exec node "lib\/\$command\.js"/gm)
+    const started = all(read("docker/entrypoint"), /exec node (?:scripts\/heap\/start\.mjs )?lib\/([a-z-]+)\.js/g)
+    const [services = ""] = all(
+      read("docker/entrypoint"),
+      /^ {2}([a-z| -]+)\) exec node scripts\/heap\/start\.mjs "lib\/\$command\.js"/gm
+    )
     const bundled = new Set(all(read("scripts/build/programs.mjs"), /^ {2}"?([a-z-]+)"?: "packages\/.+\/main\.ts"/gm))
     assert.lengthOf(started, 2)
     assert.deepStrictEqual(

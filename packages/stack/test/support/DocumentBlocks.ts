@@ -45,7 +45,7 @@ interface Known {
 /** Variables of other programs, and those that a shell line uses for itself. */
 const FOREIGN = new Set([
   ...["MACP_ALLOW_INSECURE", "MACP_MEMORY_ONLY", "POSTGRES_PASSWORD"],
-  ...["ALERT", "KEY", "NOW", "RUN", "SLACK", "TOKEN", "TRACE", "WEBHOOK", "OPENAI_API_KEY"],
+  ...["ALERT", "JOB", "KEY", "NOW", "PLAN", "RUN", "SLACK", "TOKEN", "TRACE", "WEBHOOK", "OPENAI_API_KEY"],
   ...foreignNames
 ])
 

@@ -48,6 +48,16 @@ const countText = (count: number, what: string): string => `${count} ${what}${co
 const positionText = ({ id, index, of, pointer }: RemainingText): string =>
   [of, index === undefined ? id : String(index), pointer].filter((part) => part !== undefined).join(" ")
 
+/** What follows a dry run: a text that was not found is not erased either. */
+export const nextStep = ({ members, remaining, rows }: Pick<Erasure, "members" | "remaining" | "rows">): string => {
+  if (members > 0 || rows.some(({ count }) => count > 0)) {
+    return "Nothing was erased. Repeat the command with --plan and this plan to erase it."
+  }
+  return remaining > 0
+    ? "Nothing can be erased: the text is only in the positions that remain."
+    : "The run does not have the text: there is nothing to erase."
+}
+
 const printErasure = (erasure: Erasure) =>
   Effect.gen(function* () {
     const { dryRun, members, notReached, pending, plan, remaining, remains, rows } = erasure
@@ -65,7 +75,7 @@ const printErasure = (erasure: Erasure) =>
     for (const remain of remains) yield* Console.log(`  ${positionText(remain)}: ${remain.why}`)
     yield* Console.log("Not reached:")
     for (const copy of notReached) yield* Console.log(`  ${copy}`)
-    if (dryRun) yield* Console.log("Nothing was erased. Repeat the command with --plan and this plan to erase it.")
+    if (dryRun) yield* Console.log(nextStep(erasure))
   })
 
 const printJob = (job: ErasureJob) =>

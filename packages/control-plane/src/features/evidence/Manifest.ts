@@ -31,13 +31,14 @@ export interface RunEntry {
 }
 
 export const gapCounts = (gaps: Gaps): RunEntry["gaps"] => {
-  const { alteredMessages, assumedAttributions, callsWithoutUsage, guessedPrices } = gaps
+  const { alteredMessages, assumedAttributions, callsWithoutPrompt, callsWithoutUsage, guessedPrices } = gaps
   return {
     streamGaps: gaps.streamGaps.count,
     lateSpans: gaps.lateSpans.count,
     assumedAttributions: assumedAttributions.count,
     guessedPrices: guessedPrices.count,
     callsWithoutUsage: callsWithoutUsage.count,
+    callsWithoutPrompt: callsWithoutPrompt.count,
     alteredMessages: alteredMessages.count,
     unknownEvents: gaps.unknownEvents.count
   }

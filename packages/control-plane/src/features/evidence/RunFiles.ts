@@ -166,7 +166,10 @@ export const filesOfRun = Effect.fnUntraced(function* (
     ...receiptFiles(receipt, omit),
     jsonFile("retention.json", {
       ...retention,
-      run: { createdAt: record.createdAt, endedAt: record.endedAt ?? null, storage: record.storage ?? "database" }
+      run: {
+        ...{ createdAt: record.createdAt, endedAt: record.endedAt ?? null, storage: record.storage ?? "database" },
+        erasedMembers: head.erasures?.entries.length ?? 0
+      }
     }),
     textFile("run.json", `${recordText(head)}\n`),
     ...(descriptor === undefined

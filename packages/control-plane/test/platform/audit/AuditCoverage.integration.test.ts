@@ -109,6 +109,16 @@ const openAlert = Effect.gen(function* () {
   return { path: `/alerts/${body.data[0].id}/ack`, body: { note: "seen" } }
 })
 
+const ERASED = "no agent came"
+const dryErasure = { find: ERASED, reason: "request 4711", dryRun: true }
+const erasedRun = Effect.gen(function* () {
+  const runId = yield* waitingRun
+  yield* call("POST", `/runs/${runId}/abandon`, { body: { reason: ERASED }, headers })
+  const path = `/runs/${runId}/erasures`
+  const { body } = yield* call("POST", path, { body: dryErasure, headers })
+  return { path, body: { ...dryErasure, dryRun: false, plan: body.plan } }
+})
+
 const policy = { policyId: "policy.audited", rules: {} }
 const policyPath = `/runtime/policies/${policy.policyId}`
 const registered = Effect.as(call("POST", "/runtime/policies", { body: policy, headers }), { path: policyPath })
@@ -142,6 +152,8 @@ const audited: Readonly<Record<string, Audited>> = {
   "POST /runs/:id/archive": [onRun(endedRun, "archive"), "run.archive", "succeeded"],
   "POST /runs/:id/unarchive": [onRun(endedRun, "unarchive"), "run.unarchive", "succeeded"],
   "DELETE /runs/:id": [Effect.map(endedRun, (runId) => ({ path: `/runs/${runId}` })), "run.delete", "succeeded"],
+  "POST /runs/:id/erasures": [erasedRun, "run.erase", "succeeded"],
+  "POST /erasures": [Effect.succeed({ path: "/erasures", body: dryErasure }), "erasure.create", "succeeded"],
   "POST /runs/:id/artifacts": [
     onRun(endedRun, "artifacts", { kind: "json", label: "notes", inline: { a: 1 } }),
     "artifact.create",

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, layer } from "@effect/vitest"
-import { eventBytes, eventErasure, type RunId, storedSalts } from "@runplane/domain"
+import { eventBytes, eventErasure, type RunId, storedSalts, textFinder } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { sealKeyOf } from "../../../src/platform/ledger/SealKeys.ts"
 import { sha256 } from "../../../src/platform/Sha256.ts"
@@ -10,6 +10,7 @@ import { testSealKey } from "../../support/ControlPlane.ts"
 import { endRun } from "../../support/EndedRuns.ts"
 import { layerTestService } from "../../support/HttpService.ts"
 import { createRun, readLog } from "../../support/Runs.ts"
+import { eraseText, PERSON, personRun } from "../erasure/PersonRuns.ts"
 import { eraseMembers, indexOf, writeEvent } from "./Erasures.ts"
 import { decidedRun, evidenceOf, keysOf } from "./EvidenceRuns.ts"
 import { filesIn, hasPython, verify } from "./Verifier.ts"
@@ -75,6 +76,30 @@ describe.runIf(hasPython)("verify.py on version 2 of the chain", () => {
         assert.deepInclude(manifest.runs[0], { chain: 2, erasures: 1 })
         const { code, output } = yield* verdictOn(runId)
         assert.strictEqual(code, 0, output)
+      })
+    )
+
+    it.effect("accepts what the service erases of events, frames, artifacts and marks, and has none of it", () =>
+      Effect.gen(function* () {
+        const runId = yield* personRun()
+        const { erased } = yield* eraseText(runId)
+        const files = filesIn(yield* evidenceOf(runId))
+        const entries: ReadonlyArray<{ readonly target: string }> = JSON.parse(
+          files.get("erasures.json")?.toString() ?? ""
+        ).entries
+        assert.lengthOf(entries, erased.members)
+        assert.sameMembers([...new Set(entries.map(({ target }) => target))], ["event", "frame"])
+        assert.deepInclude(JSON.parse(files.get("retention.json")?.toString() ?? "").run, {
+          erasedMembers: erased.members
+        })
+        const isPerson = textFinder(PERSON)
+        for (const [name, bytes] of files) {
+          // An audit entry is not erased, as the answer says.
+          if (name !== "audit.jsonl") assert.isFalse(isPerson(bytes.toString()), name)
+        }
+        const { code, output } = yield* verdictOn(runId, ["--min-chain", "2"])
+        assert.strictEqual(code, 0, output)
+        assert.include(output, "its bytes are erased")
       })
     )
 

@@ -47,7 +47,7 @@ layer(layerTestService(), { excludeTestServices: true })("an erasure", (it) => {
     })
   )
 
-  it.effect("is said in events, in the state, in the explanation and in AG-UI", () =>
+  it.effect("is said in events, in the state and in the explanation", () =>
     Effect.gen(function* () {
       const runId = yield* personRun()
       yield* eraseText(runId)

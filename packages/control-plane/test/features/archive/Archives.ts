@@ -8,6 +8,7 @@ import { type ArchiveRow, type ArchiveTable, archiveFile, currentFiles } from "@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Archive from "../../../src/features/archive/Archive.ts"
+import { ArchiveLock, layerLocked } from "../../../src/features/archive/ArchiveLock.ts"
 import { ArchiveOptions, type ArchiveWriting } from "../../../src/features/archive/ArchiveOptions.ts"
 import { ArchiveWriter } from "../../../src/features/archive/ArchiveWriter.ts"
 
@@ -34,6 +35,13 @@ export const passInto = (target: ArchiveTarget, options?: ArchiveWriting) =>
   Effect.provide(
     ArchiveWriter.use(({ pass }) => pass),
     layerWriter(target, options)
+  )
+
+/** Runs an effect while no process changes the archive. */
+export const betweenWrites = <A, E, R>(target: ArchiveTarget, effect: Effect.Effect<A, E, R>) =>
+  Effect.provide(
+    ArchiveLock.use(({ withLockAtLast }) => withLockAtLast(effect)),
+    Layer.fresh(layerLocked).pipe(Layer.provide(Layer.succeed(ArchiveStore, target)))
   )
 
 /** Every row of a table that a reader counts. */

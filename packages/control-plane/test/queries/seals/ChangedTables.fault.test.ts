@@ -48,6 +48,7 @@ const memberOf = (column: string): string =>
 /** Another value of the column. */
 const another = (column: string, type: string): string => {
   switch (type) {
+    case "smallint":
     case "integer":
     case "bigint":
     case "double precision":

@@ -38,7 +38,7 @@ export const evidenceOfRunsQuery = querySchema({
     runQueryFields,
     `The runs of the bundle, at most ${MAX_EVIDENCE_RUNS}; GET /query/fields lists the fields`,
     "tags:nightly"
-  ),
+  ).check(Schema.isNonEmpty()),
   ...options
 })
 export type EvidenceOfRunsQuery = typeof evidenceOfRunsQuery.Type

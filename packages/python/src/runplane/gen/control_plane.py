@@ -2147,7 +2147,7 @@ class EventSalts(TypedDict):
     """Of the event."""
     index: int
     """Position of the event in its run."""
-    salts: Union[str, Dict[str, str]]
+    salts: Any
     """The seed of its salts; after an erasure the salts of the members that remain, by their pointers."""
 
 
@@ -2263,9 +2263,9 @@ class ExportHeader(_ExportHeaderRequired, total=False):
 class ExportSalts(TypedDict):
     """The salts of the digests that the chains cover."""
 
-    events: List[Union[str, Dict[str, str]]]
+    events: List[Any]
     """Of each event, in their order."""
-    frames: List[Union[str, Dict[str, str]]]
+    frames: List[Any]
     """Of each raw frame, in their order."""
 
 

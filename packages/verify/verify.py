@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks an evidence bundle of Runplane without Runplane: Python 3.9 or later, and nothing else.
+"""Checks an evidence bundle of Runplane. It needs Python 3.9 or later, and imports only the standard library.
 
     python3 verify.py CASE.evidence.zip --keys runplane-keys.json
 

@@ -125,7 +125,7 @@ export const controlPlaneAnswers = {
     "the seal of the run is of version 1, a member cannot be erased, or the plan is not that of the present state",
     erasureConflict("the plan is out of date: it erased 1 member, now 2 members match")
   ),
-  ErasureNotFound: errorAnswer("there is no such erasure", erasureNotFound(WEBHOOK)),
+  ErasureNotFound: errorAnswer("no erasure has the id", erasureNotFound(WEBHOOK)),
   InvalidWindow: errorAnswer("the window ends before it begins", badRequest("to must be after from")),
   BudgetExhausted: errorAnswer(
     "a budget with admission has no money for the run; `message` names rule, figures and the end of the period",

@@ -66,7 +66,7 @@ const problemOf = (sources: PackageSources, path: string, specifier: string): st
   if (specifier.startsWith("#") || specifier.startsWith("/")) return "only relative paths and package names"
   if (specifier.startsWith(SCOPE)) return arrowProblem(sources, specifier.slice(SCOPE.length), isTest)
   const hasRows = sources.name === "launcher" && path.startsWith(SEATS)
-  const rules = hasRows ? [] : FORBIDDEN_MODULES[sources.name]
+  const rules = FORBIDDEN_MODULES[sources.name]?.filter((rule) => !(hasRows && rule === SQL))
   const forbidden = isTest ? undefined : rules?.find(({ modules }) => modules.test(specifier))
   if (forbidden !== undefined) return forbidden.why
   return declarationProblem(sources, specifier, isTest)

@@ -12,7 +12,7 @@ export const GAP_KINDS = {
   assumedAttributions: "the sender of a message was inferred, because its span names none",
   guessedPrices: "the cost of a model call is a guess",
   callsWithoutUsage: "the agent stated no token count of a model call",
-  callsWithoutPrompt: "the agent recorded no prompt of a model call, or it was erased, so there is no hash of it",
+  callsWithoutPrompt: "a model call has no hash of its prompt: the agent recorded none, or the prompt was erased",
   alteredMessages: "the record of a message differs from the sent one, such as in a number beyond the exact range",
   unknownEvents: "this release does not know the type of an event"
 } as const

@@ -12,16 +12,17 @@ const isSalts = Schema.is(Salts)
  * their pointers. A seed beside an erasure is a fault: the salt of the erased value can be computed from it, and a
  * value of few possible ones be guessed by its digest.
  */
-export const MemberSalts: Schema.Codec<MemberSalts> = Schema.Any.check(
+export const MemberSalts = Schema.Any.pipe(
   // Generators of clients in Java cannot compile a text beside a map, so documents show any value.
-  Schema.makeFilter((value) => isSalts(value) || "must be a salt, or salts by their pointers", {
+  Schema.refine(isSalts, {
+    message: "must be a salt, or salts by their pointers",
     toJsonSchema: () => ({
       description: "The seed of its salts; after an erasure the salts of the members that remain, by their pointers."
     })
   })
 )
 
-const decodeSalts = Schema.decodeUnknownResult(Schema.Union([Schema.fromJsonString(MemberSalts), MemberSalts]))
+const decodeSalts = Schema.decodeUnknownResult(Schema.Union([Schema.fromJsonString(Salts), Salts]))
 
 /**
  * Salts as rows and files store them: a seed as its text, others as JSON. Undefined for none, and for a text that is

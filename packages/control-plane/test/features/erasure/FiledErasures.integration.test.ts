@@ -18,6 +18,7 @@ import {
   passInto,
   rowsOf,
   temporaryFolder,
+  truncated,
   writing
 } from "../archive/Archives.ts"
 import { eraseText, PERSON, personRun, REASON, rowsWith, verifiedExports } from "./PersonRuns.ts"
@@ -59,11 +60,10 @@ const pendingOf = Effect.fnUntraced(function* (runId: RunId) {
   return yield* sql`SELECT FROM archive_erasures WHERE run_id = ${runId}::uuid AND rewritten_at IS NULL`
 })
 
-const emptyArchive = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
-  yield* emptied
-  yield* sql`TRUNCATE archive_erasures, archive_erased_events, archive_erased_runs, audit_log`
-})
+const emptyArchive = Effect.andThen(
+  emptied,
+  truncated("archive_erasures, archive_erased_events, archive_erased_runs, audit_log")
+)
 
 layer(layerTestService(), { excludeTestServices: true })("an erasure of a run that is in files", (it) => {
   it.effect("is pending until compaction has rewritten the files", () =>

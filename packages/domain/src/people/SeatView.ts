@@ -1,3 +1,4 @@
+import * as HashSet from "effect/HashSet"
 import { decodePayload } from "../frames/PayloadTypes.ts"
 import type { RawEnvelope } from "../frames/RuntimeFrames.ts"
 import { isOpening, type Statement } from "../insight/Act.ts"
@@ -38,6 +39,8 @@ export interface SeatView {
   readonly mode: SeatMode
   readonly opening: SessionOpening | undefined
   readonly messages: ReadonlyArray<SeenMessage>
+  /** The ids of the messages. */
+  readonly ids: HashSet.HashSet<string>
   readonly digest: Uint8Array
 }
 
@@ -50,7 +53,9 @@ export interface ViewTools {
 /** The view before the first message; undefined for a mode in which no person can hold a seat. */
 export const emptyView = (sha256: Sha256, sessionId: string, modeName: string): SeatView | undefined => {
   const mode = seatMode(modeName)
-  return mode && { sessionId, modeName, mode, opening: undefined, messages: [], digest: basisStart(sha256, sessionId) }
+  if (mode === undefined) return undefined
+  const digest = basisStart(sha256, sessionId)
+  return { sessionId, modeName, mode, opening: undefined, messages: [], ids: HashSet.empty(), digest }
 }
 
 /** The view after one more accepted message. A message that comes twice counts once: its id is unique in a session. */
@@ -60,7 +65,7 @@ export const seeEnvelope = (
   envelope: RawEnvelope,
   receivedAtUnixMs: number
 ): SeatView => {
-  if (view.messages.some(({ messageId }) => messageId === envelope.messageId)) return view
+  if (HashSet.has(view.ids, envelope.messageId)) return view
   const { payload } = decodePayload(decode, envelope)
   const text = (key: string) => (typeof payload[key] === "string" ? payload[key] : undefined)
   const number = (key: string) => (typeof payload[key] === "number" ? payload[key] : undefined)
@@ -101,6 +106,7 @@ export const seeEnvelope = (
       }
     }),
     messages: [...view.messages, message],
+    ids: HashSet.add(view.ids, envelope.messageId),
     digest
   }
 }

@@ -30,7 +30,7 @@ export const domain: FolderTables = {
     },
     people: {
       meaning: "a person as a voter: seats, items, answers and what they are bound to",
-      knows: ["insight", "policies", ...BASE]
+      knows: ["insight", "policies", "events", ...BASE]
     },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",

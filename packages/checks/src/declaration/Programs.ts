@@ -22,19 +22,19 @@ export const programs: FolderTables = {
     },
     http: {
       meaning: "handlers and answers",
-      knows: ["operate", "examples", "compile", "catalog", "LauncherSettings.ts", "common"]
+      knows: ["operate", "people", "examples", "compile", "control-plane", "catalog", "LauncherSettings.ts", "common"]
     },
     operate: {
       meaning: "readiness and metrics",
-      knows: ["examples", "control-plane", "catalog", "LauncherSettings.ts", "common"]
-    },
-    people: {
-      meaning: "seats of people: their rows, the fiber of each, answers",
-      knows: ["agents", "LauncherSettings.ts", "common"]
+      knows: ["examples", "people", "control-plane", "catalog", "LauncherSettings.ts", "common"]
     },
     examples: {
       meaning: "the example flow: compile, start the agents, submit the run",
-      knows: ["agents", "compile", "control-plane", "catalog", "LauncherSettings.ts", "common"]
+      knows: ["people", "agents", "compile", "control-plane", "catalog", "LauncherSettings.ts", "common"]
+    },
+    people: {
+      meaning: "seats of people: their rows, the fiber of each, answers",
+      knows: ["control-plane", "agents", "LauncherSettings.ts", "common"]
     },
     agents: { meaning: "the agents of example runs", knows: ["LauncherSettings.ts", "common"] },
     compile: {
@@ -73,6 +73,10 @@ export const programs: FolderTables = {
     }
   },
   server: {
+    console: {
+      meaning: "the files of the built web console, and answers with them",
+      knows: ["http", "ProjectFolder.ts"]
+    },
     metrics: { meaning: "metrics that both services have", knows: ["http", "traces", "loops"] },
     http: {
       meaning: "keys, roles, limits, refusals, listening",
@@ -82,7 +86,8 @@ export const programs: FolderTables = {
     traces: { meaning: "spans and their export", knows: ["settings", "OutageLog.ts"] },
     settings: { meaning: "the table of all settings", knows: [] },
     loops: { meaning: "background loops: repeat, count, report", knows: [] },
-    "OutageLog.ts": { meaning: "one log line for each outage", knows: [] }
+    "OutageLog.ts": { meaning: "one log line for each outage", knows: [] },
+    "ProjectFolder.ts": { meaning: "the folder that the program was installed in", knows: [] }
   },
   stack: {
     runplane: { meaning: "the `runplane` command", knows: ["CommandLine.ts", "ExitDeadline.ts", "Program.ts"] },

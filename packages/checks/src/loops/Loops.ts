@@ -53,6 +53,7 @@ const EXCEPTIONS = [
   { file: "packages/postgres/src/PostgresServer.ts", text: "Schedule.spaced(", reason: "ends after a timeout" },
   { file: "packages/runtime/src/Backoff.ts", text: "Schedule.spaced(", reason: "pauses of retries, for their callers" },
   { file: "packages/stack/src/demo/Demo.ts", text: "Schedule.spaced(", reason: "ends after some polls" },
+  { file: "packages/stack/src/demo/Question.ts", text: "Schedule.spaced(", reason: "ends after some polls" },
   { file: "packages/stack/src/runplane/main.ts", text: "setInterval(", reason: "watches the parent of a command" }
 ]
 

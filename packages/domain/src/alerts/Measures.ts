@@ -278,6 +278,19 @@ const MEASURES = {
     value: total,
     firesBelow: false
   },
+  personSilent: {
+    title: "unanswered questions to people",
+    sentence: { before: "has", after: "unanswered questions to people or more" },
+    words: "questions to people that end without an answer of a person, asked until then",
+    unit: "number",
+    from: "events",
+    per: OF_RUN,
+    needsMemory: false,
+    fold: "add",
+    change: onceIf((event) => event.type === "artifact.created" && event.data.item?.unanswered === true),
+    value: total,
+    firesBelow: false
+  },
   agreementBelow: {
     title: "agreement of repeated runs",
     sentence: { before: "has the same outcome in less than", after: "of its runs" },

@@ -1,4 +1,5 @@
 import { committedWords } from "../run/ActionWords.ts"
+import { minuteText } from "../values/IsoTime.ts"
 import type { DecisionCard } from "./Card.ts"
 import type { CardVoter } from "./Voters.ts"
 
@@ -16,12 +17,17 @@ export const voterText = (voter: CardVoter, hasVotes = true): string =>
 
 /** The same without the name, for a page that isolates names from its own words. */
 export const voterWords = (voter: CardVoter, hasVotes = true): string => {
-  const { confidence, objection, opinion, pivotal, role, vote, weight } = voter
-  const answer = hasVotes ? VOTES[vote] : (role ?? "takes part")
+  const { confidence, noAnswerBy, objection, opinion, person, pivotal, role, vote, weight } = voter
+  const voted =
+    noAnswerBy === undefined
+      ? VOTES[vote]
+      : `gave no answer by ${minuteText(noAnswerBy)}, and its deadline ${VOTES[vote]}`
+  const answer = hasVotes ? voted : (role ?? "takes part")
   return [
     `${answer}${opinion === undefined ? "" : ` and ${OPINIONS[opinion]}`}${
       objection === undefined ? "" : objection === "veto" ? " with a veto" : " with an objection"
     }`,
+    ...(person === undefined ? [] : [`by person:${person} at ${minuteText(voter.answeredAt ?? "an unknown time")}`]),
     ...(weight === 1 ? [] : [`weight ${weight}`]),
     ...(confidence === undefined ? [] : [`confidence ${Math.round(confidence * 100)} %`]),
     ...(pivotal ? ["pivotal"] : [])

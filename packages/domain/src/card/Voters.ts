@@ -20,6 +20,10 @@ export const CardVoter = Schema.Struct({
   /** Only in modes without votes. */
   role: optional(Field.text("What it does in a session without votes", "asked to do it")),
   vote: VoteSide,
+  /** Of a seat: the person whose vote it is, by the record of the answer. */
+  person: optional(Field.text("Of a seat: the person whose vote it is", "ada")),
+  answeredAt: optional(Field.time("When that person gave the vote")),
+  noAnswerBy: optional(Field.time("Of a seat whose deadline acted: until when no person answered")),
   weight: Field.number("Weight of its vote; 1 unless the policy weighs votes", 1),
   confidence: optional(Field.number("0 to 1, of its last evaluation", 0.82)),
   opinion: optional(
@@ -65,11 +69,15 @@ export const votersOn = (
   const votes = new Map<string, VoteSide>()
   const evaluations = new Map<string, Act>()
   const objections = new Map<string, NonNullable<CardVoter["objection"]>>()
+  const answers = new Map<string, Pick<CardVoter, "person" | "answeredAt" | "noAnswerBy">>()
   const isVeto = vetoes(sessionRules)
   for (const act of acts) {
     if (act.proposalId !== proposalId) continue
     const ballot = ballotOf(act)
-    if (ballot !== undefined) votes.set(act.by, SIDES[ballot])
+    if (ballot !== undefined) {
+      votes.set(act.by, SIDES[ballot])
+      answers.set(act.by, answerOf(act))
+    }
     if (act.type === "Evaluation") evaluations.set(act.by, act)
     if (act.type === "Objection" && objections.get(act.by) !== "veto")
       objections.set(act.by, isVeto(act.severity) ? "veto" : "objection")
@@ -83,6 +91,7 @@ export const votersOn = (
       return {
         participantId,
         vote,
+        ...answers.get(participantId),
         weight: weigh(participantId),
         ...(confidence !== undefined && { confidence }),
         ...(evaluation !== undefined && vote === "none" && { opinion: opinionOf(evaluation.recommendation) }),
@@ -91,6 +100,12 @@ export const votersOn = (
       }
     })
   )
+}
+
+const answerOf = ({ answer }: Act) => {
+  if (answer === undefined) return {}
+  const { answeredAt, deadline, person } = answer
+  return person === undefined ? { noAnswerBy: deadline ?? answeredAt } : { person, answeredAt }
 }
 
 /** A confidence outside of 0 to 1 has no length to draw. */

@@ -8,6 +8,7 @@ import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { draftEvent, type EventDraft } from "./CanonicalEvent.ts"
 import type { CanonicalEventType } from "./CanonicalEventType.ts"
 import type { DraftHead } from "./EventType.ts"
+import type { AnswerFact, ItemFact } from "./PeopleFacts.ts"
 import type { EventSource, SubjectKind } from "./RecordedEvent.ts"
 
 /**
@@ -194,16 +195,21 @@ export const artifactCreated = (
     readonly contentSha256?: string | undefined
     /** The check of the receipt that the artifact holds. */
     readonly receipt?: ReceiptReport | undefined
+    /** The question or the answer of a person that the artifact holds. */
+    readonly item?: ItemFact | undefined
+    readonly answer?: AnswerFact | undefined
   },
   sourceName: ControlPlaneSource
 ): EventDraft => {
-  const { artifactId, contentSha256, kind, label, receipt, uri, traceId } = artifact
+  const { answer, artifactId, contentSha256, item, kind, label, receipt, uri, traceId } = artifact
   return draftEvent(
     "artifact.created",
     { ts, subject: { kind: "artifact", id: artifactId }, source: source(sourceName) },
     {
       ...present({ kind, label, artifactId, uri, traceId, contentSha256 }),
-      ...(receipt !== undefined && { receipt: { ...receipt } })
+      ...(receipt !== undefined && { receipt: { ...receipt } }),
+      ...(item !== undefined && { item: { ...item } }),
+      ...(answer !== undefined && { answer: { ...answer } })
     }
   )
 }

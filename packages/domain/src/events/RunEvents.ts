@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import { ReceiptReport, receiptReportIn } from "../receipts/ReceiptReport.ts"
 import { eventType } from "./EventType.ts"
 import { inData, member, textOr } from "./Members.ts"
+import { AnswerFact, answerFactIn, ItemFact, itemFactIn } from "./PeopleFacts.ts"
 
 /**
  * The life of the run's record. The control plane emits these itself, each in the transaction that changes the status;
@@ -84,5 +85,9 @@ export const ArtifactCreated = eventType("artifact.created", {
   /** SHA-256 of the inline content as it is served, hexadecimal. Recorded since seals cover artifacts. */
   contentSha256: inData.text(),
   /** The check of the receipt that the artifact holds (docs/reference/decisions.md#receipts). */
-  receipt: member(Schema.UndefinedOr(ReceiptReport), ({ data }) => receiptReportIn(data))
+  receipt: member(Schema.UndefinedOr(ReceiptReport), ({ data }) => receiptReportIn(data)),
+  /** The question to a person that the artifact is about. */
+  item: member(Schema.UndefinedOr(ItemFact), ({ data }) => itemFactIn(data)),
+  /** The answer of a seat that the artifact proves (docs/reference/people.md#record). */
+  answer: member(Schema.UndefinedOr(AnswerFact), ({ data }) => answerFactIn(data))
 })

@@ -1,5 +1,6 @@
 import type { EventOf } from "../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
+import type { AnswerFact } from "../events/PeopleFacts.ts"
 import type { PolicyRules } from "../policies/RuleSchemas.ts"
 import type { SessionRecord } from "../policies/SessionRecord.ts"
 import { voteOf } from "../run/Outcome.ts"
@@ -60,6 +61,8 @@ export type Skipped =
 
 export interface Act extends Statement, LogPosition {
   readonly skipped?: Skipped
+  /** The answer of a person, or of a deadline, whose message this is. */
+  readonly answer?: AnswerFact
 }
 
 /** Types that propose something, and types that answer it, by mode. */

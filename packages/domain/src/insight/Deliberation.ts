@@ -1,5 +1,6 @@
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
+import type { AnswerFact } from "../events/PeopleFacts.ts"
 import { lacksUsage } from "../projector/UsageSums.ts"
 import type { ReceiptReport } from "../receipts/ReceiptReport.ts"
 import { boundDenials } from "../run/BoundDenials.ts"
@@ -107,6 +108,9 @@ const MAX_SEEN = 1_000
 /** Refusals of one run that are kept, the first ones. */
 const MAX_DENIALS = 1_000
 
+/** Answers of people in one run that are kept, the first ones. */
+const MAX_ANSWERS = 10_000
+
 /** Models of one participant that are kept, the first ones. */
 const MAX_MODELS = 8
 
@@ -147,6 +151,9 @@ const emptyDraft = () => ({
   subject: undefined as JsonObject | undefined,
   declared: undefined as ReadonlyArray<string> | undefined,
   acts: [] as Array<Act>,
+  /** The id of the message of each act, at the same index. */
+  messageIds: [] as Array<string>,
+  answers: new Map<string, AnswerFact>(),
   leftOut: 0,
   commitment: undefined as Commitment | undefined,
   commitments: 0,
@@ -217,8 +224,10 @@ const take = (draft: Draft, event: KnownEvent): void => {
       // Nor does it state an initiator, which is then the participant of the first proposal.
       if (draft.modeName === OTLP_MODE_NAME) draft.initiator ||= event.data.sender
       if (SUBJECT_TYPES.has(event.data.messageType)) draft.subject ??= payloadOf(event.recorded.data)
-      if (draft.acts.length < MAX_ACTS) draft.acts.push(readAct(event))
-      else draft.leftOut += 1
+      if (draft.acts.length < MAX_ACTS) {
+        draft.acts.push(readAct(event))
+        draft.messageIds.push(event.data.messageId)
+      } else draft.leftOut += 1
       return
     case "decision.finalized":
       draft.commitment = commitmentOf(event)
@@ -227,6 +236,7 @@ const take = (draft: Draft, event: KnownEvent): void => {
       return
     case "artifact.created":
       draft.receipt = event.data.receipt ?? draft.receipt
+      takeAnswer(draft.answers, event.data.answer)
       return
     case "policy.resolved":
       draft.policyVersion = event.data.policyVersion ?? draft.policyVersion
@@ -244,6 +254,21 @@ const take = (draft: Draft, event: KnownEvent): void => {
       return
   }
 }
+
+/** The first answer of a message counts: the log takes one for each item. */
+const takeAnswer = (answers: Map<string, AnswerFact>, answer: AnswerFact | undefined): void => {
+  if (answer === undefined || answers.has(answer.messageId) || answers.size >= MAX_ANSWERS) return
+  answers.set(answer.messageId, answer)
+}
+
+/** The acts, each with the answer that it is the message of: by the id of the message, and by its sender. */
+const withAnswers = ({ acts, answers, messageIds }: Draft): ReadonlyArray<Act> =>
+  answers.size === 0
+    ? acts
+    : acts.map((act, at) => {
+        const answer = answers.get(messageIds[at] ?? "")
+        return answer?.seat === act.by ? { ...act, answer } : act
+      })
 
 const payloadOf = (data: JsonObject): JsonObject => objectAt(data, "decodedPayload", "payload") ?? {}
 
@@ -316,7 +341,8 @@ const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.compl
 }
 
 const finished = (draft: Draft): Deliberation => {
-  const { acts, at, commitment, declared, denials, descriptor, expiresAtUnixMs, initiator } = draft
+  const { at, commitment, declared, denials, descriptor, expiresAtUnixMs, initiator } = draft
+  const acts = withAnswers(draft)
   const mode = standardMode(draft.modeName)
   const participants = [...new Set(declared ?? acts.map(({ by }) => by).filter((by) => by !== ""))]
   const evaluated = mode === undefined ? acts : evaluateActs({ mode, initiator, participants }, acts)

@@ -6,6 +6,7 @@ import { BACKTEST_TYPES } from "../insight/Backtest.ts"
 import { ballotOf, hasBallots, type VoteValue, withBallots } from "../insight/Ballots.ts"
 import type { Deliberation } from "../insight/Deliberation.ts"
 import { positionUnder } from "../insight/Position.ts"
+import { isOfDeadline } from "../insight/why/Persons.ts"
 import { policyThreshold } from "../policies/Evaluation.ts"
 
 /** Types of the events that the record of an agent reads; of `message.received` only those of a backtest. */
@@ -13,7 +14,8 @@ export const RECORD_TYPES: ReadonlyArray<CanonicalEventType> = [
   ...BACKTEST_TYPES,
   "participant.seen",
   "policy.resolved",
-  "llm.call.completed"
+  "llm.call.completed",
+  "artifact.created"
 ]
 
 /** The vote of an agent in a decided run (docs/reference/marks.md#record). */
@@ -30,10 +32,13 @@ export interface AgentVote {
   readonly costUsd: number
   /** Part of `costUsd` that is a guess. */
   readonly guessedCostUsd: number
+  /** Whose vote it is, of a seat. */
+  readonly person?: string
 }
 
-/** A ballot that supports or opposes; an abstention does neither. */
+/** A ballot that supports or opposes; an abstention does neither. An act of a deadline is the vote of no voter. */
 interface Cast {
+  readonly person: string | undefined
   readonly by: string
   readonly proposalId: string
   readonly approves: boolean
@@ -56,9 +61,9 @@ export const agentVotes = (run: Deliberation, by: ActivePolicy): ((participantId
   const acts = counting(evaluateActs({ mode, initiator, participants }, before))
   const cast = acts.flatMap((act): ReadonlyArray<Cast> => {
     const word = ballotOf(act)
-    return word === undefined || word === "ABSTAIN"
+    return word === undefined || word === "ABSTAIN" || isOfDeadline(act)
       ? []
-      : [{ by: act.by, proposalId: act.proposalId, approves: word === "APPROVE" }]
+      : [{ by: act.by, person: act.answer?.person, proposalId: act.proposalId, approves: word === "APPROVE" }]
   })
   const isNamed = cast.some(({ proposalId }) => proposalId === commitment.proposalId)
   const rules = by.sessionRules
@@ -82,7 +87,8 @@ export const agentVotes = (run: Deliberation, by: ActivePolicy): ((participantId
             isForOutcome && alike > others && alike - others <= 2,
       confidence: confidenceOf(acts, own),
       costUsd: cost?.costUsd ?? 0,
-      guessedCostUsd: cost?.guessedCostUsd ?? 0
+      guessedCostUsd: cost?.guessedCostUsd ?? 0,
+      ...(own.person !== undefined && { person: own.person })
     }
   }
 }

@@ -8,6 +8,7 @@ import { booleanAt, isJsonObject, textAt } from "../values/JsonReader.ts"
 import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { type Phrase, phrase } from "../values/Phrase.ts"
 import { messageSentence } from "./MessageSentence.ts"
+import { answerSentence, questionSentence } from "./PeopleSentence.ts"
 import type { Sentence } from "./Sentence.ts"
 
 type Rest = Pick<Sentence, "kind" | "verb"> & Partial<Omit<Sentence, "who" | "by">>
@@ -61,7 +62,7 @@ export const sentenceOf = (event: CanonicalEvent, subject?: string): Sentence | 
     case "decision.finalized":
       return commitment(event)
     case "artifact.created":
-      return receipt(event)
+      return artifact(event)
     case "run.completed":
       return ofRun({ kind: "end", verb: "is completed", tone: "good", weight: "high" })
     case "run.failed":
@@ -202,6 +203,13 @@ const commitment = (event: EventOf<"decision.finalized">): Sentence => {
     tone: outcomePositive === null ? "calm" : outcomePositive ? "good" : "bad",
     weight: "high"
   })
+}
+
+/** A question to a person, an answer, or the receipt of the decision; undefined for other artifacts. */
+const artifact = (event: EventOf<"artifact.created">): Sentence | undefined => {
+  const { answer, item } = event.data
+  if (item !== undefined) return questionSentence(item)
+  return answer === undefined ? receipt(event) : answerSentence(answer)
 }
 
 /** The receipt of the decision; undefined for a verified one, and for other artifacts. */

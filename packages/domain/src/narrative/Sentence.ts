@@ -19,6 +19,7 @@ export type SentenceKind =
   | "model call"
   | "signal"
   | "receipt"
+  | "question"
   | "session"
   | "run"
   | "end"

@@ -11,7 +11,8 @@ const MET: Barrier = { isMet: true }
 
 /**
  * Whether the others have acted on a subject as the seat waits for. Seats do not wait for each other: `seats` are the
- * participants that are people. A vote is also an evaluation, because after it no evaluation follows.
+ * participants that are people. A vote is also an evaluation, because after it no evaluation follows. The sender of a
+ * proposal has given its opinion with it, so no evaluation of its own is due.
  */
 export const barrierOf = (
   view: SeatView,
@@ -28,7 +29,8 @@ export const barrierOf = (
     (isBallot(message) || (when === "evaluated" && EVALUATES.has(message.statement.type)))
   const acts = view.messages.filter((one) => counts(one) && !seats.has(one.statement.by))
   const have = new Set(acts.map(({ statement }) => statement.by))
-  const others = (view.opening?.participants ?? []).filter((one) => !seats.has(one))
+  const isDue = (one: string) => !seats.has(one) && (when !== "evaluated" || one !== subject.statement.by)
+  const others = (view.opening?.participants ?? []).filter(isDue)
   if (others.every((one) => have.has(one))) return MET
   const last = acts.reduce((latest, one) => Math.max(latest, one.receivedAtUnixMs), subject.receivedAtUnixMs)
   const atUnixMs = last + BARRIER_MS

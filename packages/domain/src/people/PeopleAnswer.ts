@@ -1,11 +1,13 @@
 import * as Schema from "effect/Schema"
+import { type AnswerFact, SHOWN_HASH_SIGNS } from "../events/PeopleFacts.ts"
 import { AnswerAct } from "./AnswerAct.ts"
+import { boundedText, nonceText, sha256Text, timeText } from "./ArtifactTexts.ts"
 import { Basis } from "./Basis.ts"
 
-/** The kind of the artifact that says which person gave an answer. */
-export const PEOPLE_ANSWER = "people.answer"
-
 const optional = Schema.optionalKey
+
+/** Messages after a basis that an answer names, the first ones. */
+export const MAX_UNSEEN = 1_000
 
 /**
  * An answer as the log of the control plane keeps it, once for each item. It is the only proof of who answered: a line
@@ -13,30 +15,60 @@ const optional = Schema.optionalKey
  */
 export const PeopleAnswer = Schema.Struct({
   v: Schema.Literal(1),
-  item: Schema.String,
-  seat: Schema.String,
+  item: boundedText,
+  seat: boundedText,
   /** An act of the deadline is not the vote of a person. */
   origin: Schema.Literals(["person", "deadline"]),
-  person: optional(Schema.String),
-  onBehalfOf: optional(Schema.String),
+  person: optional(boundedText),
+  onBehalfOf: optional(boundedText),
   proof: optional(Schema.Literals(["none", "session", "fresh", "passkey"])),
   act: AnswerAct,
-  recommendation: optional(Schema.String),
+  recommendation: optional(boundedText),
   confidence: optional(Schema.Finite),
-  severity: optional(Schema.String),
-  messageId: Schema.String,
-  proposalHash: Schema.String,
+  severity: optional(boundedText),
+  /** The accepted message: its id, its ordinal in the session, and the SHA-256 of its payload's bytes. */
+  messageId: boundedText,
+  ordinal: Schema.Int,
+  payloadSha256: sha256Text,
+  proposalHash: sha256Text,
   basis: Basis,
-  /** Ordinals after the basis and before the message. */
-  unseen: Schema.Array(Schema.Int),
-  askedAt: Schema.String,
-  seenAt: optional(Schema.String),
-  answeredAt: Schema.String,
-  channel: Schema.String,
+  /** Messages after the basis and before the own one. */
+  unseen: Schema.Array(Schema.Struct({ ordinal: Schema.Int, type: boundedText })).check(Schema.isMaxLength(MAX_UNSEEN)),
+  askedAt: timeText,
+  seenAt: optional(timeText),
+  answeredAt: timeText,
+  deadline: optional(timeText),
+  channel: boundedText,
   /** What the person could see before the answer: votes of others, by the rules of the seat or by another right. */
   revealed: Schema.Literals(["after", "before"]),
   couldHaveSeen: Schema.Boolean,
-  /** 32 random bytes, hexadecimal: the hash of this artifact must not let its content be guessed. */
-  nonce: Schema.String
-}).annotate({ identifier: "PeopleAnswer", description: "Which person gave an answer, when, and what it is bound to" })
+  nonce: nonceText
+})
+  .check(
+    Schema.makeFilter(({ origin, person }) =>
+      (origin === "person") === (person !== undefined)
+        ? undefined
+        : { path: ["person"], issue: "an answer of a person has one, an act of the deadline has none" }
+    )
+  )
+  .annotate({ identifier: "PeopleAnswer", description: "Which person gave an answer, when, and what it is bound to" })
 export type PeopleAnswer = typeof PeopleAnswer.Type
+
+/** What the event of the artifact says: its content without free text. */
+export const answerFactOf = (answer: PeopleAnswer): AnswerFact => {
+  const { answeredAt, askedAt, deadline, item, messageId, person, proposalHash, revealed, seat } = answer
+  const unseen: Record<string, number> = {}
+  for (const { type } of answer.unseen) unseen[type] = (unseen[type] ?? 0) + 1
+  return {
+    item,
+    seat,
+    messageId,
+    hash: proposalHash.slice(0, SHOWN_HASH_SIGNS),
+    unseen,
+    askedAt,
+    answeredAt,
+    revealed,
+    ...(person !== undefined && { person }),
+    ...(deadline !== undefined && { deadline })
+  }
+}

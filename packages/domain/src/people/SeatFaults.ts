@@ -75,7 +75,8 @@ const seatFaults = (seat: string, text: PeopleText[string], context: PeopleConte
   for (const group of unknownGroups(rules, context.groups)) {
     refuse("assign", `no directory defines the group "${group}"`)
   }
-  if (rules.proof !== "session" && context.signIn === "key") {
+  if (rules.proof === "passkey") refuse("proof", "proof passkey is not supported yet: write session or fresh")
+  else if (rules.proof !== "session" && context.signIn === "key") {
     refuse("proof", `proof ${rules.proof} needs a sign-in at an OIDC issuer: a key has no time of sign-in`)
   }
   if (context.policy !== undefined) policyFaults(seat, mode, rules, context.policy, context, refuse, warn)
@@ -133,7 +134,8 @@ const unknownGroups = ({ assign, escalate }: SeatRules, groups: ReadonlySet<stri
     ? []
     : [...assign, ...escalate.flatMap(({ to }) => to)].flatMap((name) => {
         const group = name.startsWith("group:") ? name.slice("group:".length) : undefined
-        return group === undefined || groups.has(group) ? [] : [group]
+        // A placeholder becomes a group at the launch, which checks it again.
+        return group === undefined || group.includes("{{") || groups.has(group) ? [] : [group]
       })
 
 const policyFaults = (

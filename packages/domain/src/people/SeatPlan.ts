@@ -58,6 +58,8 @@ export type ItemChange =
       readonly id: string
       readonly state: "stale" | "not-needed" | "expired" | "withdrawn"
       readonly reason: string
+      /** The seat has a ballot that is not an answer to an item. */
+      readonly hasActed?: true
     }
   /** The deadline acts for the seat. */
   | { readonly _tag: "answer"; readonly id: string; readonly act: AnswerAct; readonly reason: string }
@@ -126,15 +128,13 @@ const stepOf = (
   const subject = view.messages[item.subject - 1]
   // The view is shorter than the rows while it is read again from the start.
   if (subject === undefined) return undefined
-  const close = (state: "stale" | "not-needed" | "expired" | "withdrawn", reason: string): ItemChange => ({
-    _tag: "close",
-    id,
-    state,
-    reason
-  })
+  const close = (state: "stale" | "not-needed" | "expired" | "withdrawn", reason: string) =>
+    ({ _tag: "close", id, state, reason }) satisfies ItemChange
   if (ended !== undefined) return close("withdrawn", `the session is ${ended}`)
   const ballot = ballotBy(view, seat.id, subject.statement.proposalId)
-  if (ballot !== undefined) return close("withdrawn", `the seat has acted by message ${ballot.ordinal}`)
+  if (ballot !== undefined) {
+    return { ...close("withdrawn", `the seat has acted by message ${ballot.ordinal}`), hasActed: true }
+  }
   if (!isNeeded(view, seat, subject)) return close("not-needed", "no act of this seat changes what can be decided")
   if (item.state === "waiting") {
     const barrier: Barrier = barrierOf(view, { seats: seat.seats, subject, when: rules.when }, unixMs)

@@ -54,10 +54,14 @@ const Duration = Schema.String.check(
 )
 
 /** `group:` and `person:` with a stable id, or a placeholder of the inputs, which gives one of them at the launch. */
-const ASSIGNEE = /^(?:(?:group|person):\S+|\{\{.+\}\})$/
+const ASSIGNEE = /^(?:(?:group|person):(?:[^\s{}]+|\{\{.+\}\})|\{\{.+\}\})$/
+const RESOLVED = /^(?:group|person):[^\s{}]+$/
 const Assignee = Schema.String.check(
   Schema.makeFilter((text: string) => ASSIGNEE.test(text), { expected: "group:<id>, person:<id>, or a placeholder" })
 )
+/** Whether a text names a group or a person, without a placeholder. */
+export const isAssignee = (text: string): boolean => RESOLVED.test(text)
+
 const Assignees = Schema.Array(Assignee).check(Schema.isMinLength(1, { expected: "at least one group or person" }))
 
 const optional = Schema.optionalKey
@@ -84,7 +88,12 @@ export type SeatText = typeof SeatText.Type
 export const SEAT_KEYS: ReadonlyArray<string> = Object.keys(SeatText.fields)
 
 /** `people:` of a launch, by participant id. */
-export const PeopleText = Schema.Record(Schema.String, SeatText)
+export const PeopleText = Schema.Record(Schema.String, SeatText).annotate({
+  identifier: "PeopleText",
+  description: "The rules of the seats of people, by participant id",
+  // A key that is lost could be the one that keeps a person from answering.
+  parseOptions: { onExcessProperty: "error" }
+})
 export type PeopleText = typeof PeopleText.Type
 
 /** What a seat follows: an entry of `people:` with every default applied. Times are milliseconds. */

@@ -19,12 +19,22 @@ export {
   MAX_REASON,
   type SubmittedAnswer
 } from "./AnswerCheck.ts"
-export { type Assigned, type Person, type Right, rightOf } from "./Assignment.ts"
+export {
+  type Assigned,
+  assignableNames,
+  type Person,
+  personIn,
+  type Right,
+  rightOf,
+  whyNotText
+} from "./Assignment.ts"
 export { BARRIER_MS, type Barrier, barrierOf, takesEvaluations } from "./Barrier.ts"
 export { Basis, basisNext, basisStart, basisText } from "./Basis.ts"
 export { type Consequence, consequencesOf } from "./Consequences.ts"
 export { ItemState, isClosed, mayBecome } from "./ItemLife.ts"
-export { PEOPLE_ANSWER, PeopleAnswer } from "./PeopleAnswer.ts"
+export { answerFactOf, MAX_UNSEEN, PeopleAnswer } from "./PeopleAnswer.ts"
+export { itemFactOf, PeopleItem } from "./PeopleItem.ts"
+export { policyLines } from "./PolicyLines.ts"
 export { type Hashed, type HashedSubject, policyHash, proposalHash, sha256Hex } from "./ProposalHash.ts"
 export { type PeopleContext, peopleFaults } from "./SeatFaults.ts"
 export { seatInfluence } from "./SeatInfluence.ts"
@@ -38,6 +48,7 @@ export {
 } from "./SeatPlan.ts"
 export {
   durationMs,
+  isAssignee,
   type PeopleFault,
   PeopleText,
   readPeople,

@@ -5,7 +5,7 @@ import { type CanonicalEvent, draftEvent, RunId, recordEvent } from "../../src/i
 export const RUNS = ["5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10", "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a11"] as const
 
 const KINDS = [
-  ...(["message", "call", "tool", "denial", "vote", "decided", "receipt"] as const),
+  ...(["message", "call", "tool", "denial", "vote", "decided", "receipt", "question"] as const),
   ...(["started", "suspended", "resumed", "end", "corrected"] as const)
 ] as const
 
@@ -48,6 +48,18 @@ export const eventOf = ([kind, run, , size]: Drawn, at: number, seq: number): Ca
       return made("artifact.created", {
         kind: "receipt",
         receipt: { verified: size % 2 === 0, signed: true, ...(size % 2 !== 0 && { reason: "it disagrees" }) }
+      })
+    case "question":
+      return made("artifact.created", {
+        kind: "people.item",
+        item: {
+          item: "i1",
+          event: "closed",
+          seat: "officer",
+          state: "expired",
+          unanswered: size % 2 === 0,
+          hash: "1a2b"
+        }
       })
     case "corrected":
       return made("run.corrected", { status: size % 2 === 0 ? "completed" : "failed" })

@@ -92,9 +92,9 @@ describe("the plan of a seat", () => {
       changes: [],
       wakeAtUnixMs: START + 1_000 + BARRIER_MS
     })
-    const evaluated = [...session, evaluates("lead"), evaluates("a"), evaluates("b")]
+    const evaluated = [...session, evaluates("a"), evaluates("b")]
     assert.deepStrictEqual(plan(evaluated, [waiting], patient).changes, [
-      { _tag: "open", id: "i1", basisOrdinal: 5, deadlineUnixMs: START + 3_600_000 }
+      { _tag: "open", id: "i1", basisOrdinal: 4, deadlineUnixMs: START + 3_600_000 }
     ])
   })
 
@@ -115,7 +115,7 @@ describe("the plan of a seat", () => {
       { _tag: "close", id: "i1", state: "withdrawn", reason: "the session is EXPIRED" }
     ])
     assert.deepStrictEqual(plan([...session, own], [open]).changes, [
-      { _tag: "close", id: "i1", state: "withdrawn", reason: "the seat has acted by message 3" }
+      { _tag: "close", id: "i1", state: "withdrawn", reason: "the seat has acted by message 3", hasActed: true }
     ])
   })
 

@@ -139,7 +139,8 @@ describe("people of a scenario", () => {
       { modeName: HANDOFF },
       "onDeadline: no participant of a handoff can abstain"
     ],
-    ["a proof that a key cannot give", { proof: "passkey" }, { signIn: "key" }, "proof: proof passkey needs a sign-in"],
+    ["a proof that a key cannot give", { proof: "fresh" }, { signIn: "key" }, "proof: proof fresh needs a sign-in"],
+    ["a proof that no sign-in gives", { proof: "passkey" }, {}, "proof: proof passkey is not supported yet"],
     [
       "a handoff that silence accepts",
       {},

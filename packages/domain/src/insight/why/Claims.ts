@@ -1,6 +1,7 @@
 import type { DenialReason } from "../../run/Denials.ts"
 import type { Act } from "../Act.ts"
 import type { Deliberation } from "../Deliberation.ts"
+import { isOfDeadline, noAnswerText, personText, withoutLine } from "./Persons.ts"
 
 /** One fact of the record in words, with its events. */
 export interface Claim {
@@ -16,6 +17,10 @@ export interface Claim {
     | "commitment"
   readonly text: string
   readonly participantId?: string
+  /** The person whose answer it is, by the record of the answer; absent without one. */
+  readonly person?: string
+  /** It is an act of the deadline of a seat, to which no person gave an answer. */
+  readonly unanswered?: true
   readonly seqs: ReadonlyArray<number>
   /** Only of a denial whose reasons have codes. */
   readonly denials?: ReadonlyArray<DenialReason>
@@ -65,16 +70,23 @@ const laterActs = (acts: ReadonlyArray<Act>): ReadonlyMap<Act, Act> => {
 }
 
 const claimOf = (act: Act, later: Act | undefined): Claim => {
-  const { by, skipped, seq, type } = act
-  const text = `${by} ${saysOf(act)}`
+  const { answer, by, skipped, seq, type } = act
+  const text = personText(act, bareSaysOf(act)) ?? `${by} ${saysOf(act)}`
+  const from = {
+    ...named(by),
+    ...(answer?.person !== undefined && { person: answer.person }),
+    ...(isOfDeadline(act) && { unanswered: true as const })
+  }
   if (skipped === "changed later") {
     const seqs = later === undefined ? [seq] : [seq, later.seq]
-    return { kind: "change-of-mind", text: `${text}, and changed it later`, ...named(by), seqs }
+    return { kind: "change-of-mind", text: `${text}, and changed it later`, ...from, seqs }
   }
   if (skipped !== undefined) {
-    return { kind: "not-counted", text: `${text}; not counted: ${skipped}`, ...named(by), seqs: [seq] }
+    return { kind: "not-counted", text: `${text}; not counted: ${skipped}`, ...from, seqs: [seq] }
   }
-  return { kind: kindOf(type), text: `${text}${quoted(act.reason)}`, ...named(by), seqs: [seq] }
+  // The reason of a deadline says what the sentence says.
+  const reason = isOfDeadline(act) ? undefined : withoutLine(act)
+  return { kind: kindOf(type), text: `${text}${quoted(reason)}`, ...from, seqs: [seq] }
 }
 
 const kindOf = (type: string): Claim["kind"] => {
@@ -98,8 +110,10 @@ const kindOf = (type: string): Claim["kind"] => {
   }
 }
 
-/** An act as the predicate of a sentence about its sender. */
-export const saysOf = (act: Act): string => {
+/** An act as the predicate of a sentence about its sender; an act of the deadline is not its answer. */
+export const saysOf = (act: Act): string => noAnswerText(act, bareSaysOf(act)) ?? bareSaysOf(act)
+
+const bareSaysOf = (act: Act): string => {
   const { confidence, option, outputBytes, proposalId, recommendation, severity, target, terminal, type, vote } = act
   const what = option === undefined ? proposalId : `${proposalId} (${cut(option)})`
   switch (type) {

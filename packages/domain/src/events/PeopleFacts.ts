@@ -1,0 +1,115 @@
+import * as Schema from "effect/Schema"
+import { numberAt, objectAt, textAt } from "../values/JsonReader.ts"
+import type { JsonObject } from "../values/PayloadDecoder.ts"
+
+/** The kind of the artifact that says what became of a question to a person. */
+export const PEOPLE_ITEM = "people.item"
+/** The kind of the artifact that says which person gave an answer. */
+export const PEOPLE_ANSWER = "people.answer"
+
+const optional = Schema.optionalKey
+
+/** What an event says of a question to a seat. Its texts are ids, times and words of the program. */
+export const ItemFact = Schema.Struct({
+  item: Schema.String,
+  event: Schema.Literals(["opened", "closed"]),
+  seat: Schema.String,
+  scenario: optional(Schema.String),
+  state: Schema.String,
+  /** Whether it closed without an answer of a person, although it was asked until then. */
+  unanswered: Schema.Boolean,
+  /** The first signs of the hash of the proposal. */
+  hash: Schema.String,
+  person: optional(Schema.String),
+  deadline: optional(Schema.String)
+})
+export type ItemFact = typeof ItemFact.Type
+
+/** What an event says of the answer of a seat, whose message the log has with exactly these bytes. */
+export const AnswerFact = Schema.Struct({
+  item: Schema.String,
+  seat: Schema.String,
+  /** Undefined for an act of the deadline, which is the vote of no person. */
+  person: optional(Schema.String),
+  messageId: Schema.String,
+  hash: Schema.String,
+  /** Messages between what the person was shown and the answer: how many, by their type. */
+  unseen: Schema.Record(Schema.String, Schema.Int),
+  askedAt: Schema.String,
+  answeredAt: Schema.String,
+  deadline: optional(Schema.String),
+  /** Whether the votes of others were shown `before` the answer, or `after` it. */
+  revealed: Schema.Literals(["after", "before"])
+})
+export type AnswerFact = typeof AnswerFact.Type
+
+/** Signs of a proposal's hash that people compare. */
+export const SHOWN_HASH_SIGNS = 8
+
+/** Types of unseen messages that are read. */
+const MAX_TYPES = 20
+const MAX_TEXT = 512
+
+const bound = (text: string | undefined): string | undefined => text?.slice(0, MAX_TEXT)
+const given = (name: string, text: string | undefined) => (text === undefined ? {} : { [name]: bound(text) ?? "" })
+
+/** The question in the data of an artifact's event; undefined when there is none. Total over any JSON. */
+export const itemFactIn = (data: JsonObject): ItemFact | undefined => {
+  const found = data["kind"] === PEOPLE_ITEM ? objectAt(data, "item") : undefined
+  if (found === undefined) return undefined
+  const event = textAt(found, "event")
+  const item = bound(textAt(found, "item"))
+  const seat = bound(textAt(found, "seat"))
+  const state = bound(textAt(found, "state"))
+  const isWhole = item !== undefined && seat !== undefined && state !== undefined
+  if (!isWhole || (event !== "opened" && event !== "closed")) return undefined
+  return {
+    item,
+    event,
+    seat,
+    state,
+    unanswered: found["unanswered"] === true,
+    hash: bound(textAt(found, "hash")) ?? "",
+    ...given("scenario", textAt(found, "scenario")),
+    ...given("person", textAt(found, "person")),
+    ...given("deadline", textAt(found, "deadline"))
+  }
+}
+
+/** The answer in the data of an artifact's event; undefined when there is none. Total over any JSON. */
+export const answerFactIn = (data: JsonObject): AnswerFact | undefined => {
+  const found = data["kind"] === PEOPLE_ANSWER ? objectAt(data, "answer") : undefined
+  if (found === undefined) return undefined
+  const text = (name: string) => bound(textAt(found, name))
+  const [item, seat, messageId, askedAt, answeredAt] = [
+    text("item"),
+    text("seat"),
+    text("messageId"),
+    text("askedAt"),
+    text("answeredAt")
+  ]
+  if (item === undefined || seat === undefined || messageId === undefined) return undefined
+  if (askedAt === undefined || answeredAt === undefined) return undefined
+  return {
+    item,
+    seat,
+    messageId,
+    askedAt,
+    answeredAt,
+    hash: text("hash") ?? "",
+    unseen: countsIn(objectAt(found, "unseen") ?? {}),
+    revealed: text("revealed") === "before" ? "before" : "after",
+    ...given("person", text("person")),
+    ...given("deadline", text("deadline"))
+  }
+}
+
+const countsIn = (object: JsonObject): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.keys(object)
+      .slice(0, MAX_TYPES)
+      .flatMap((type) => {
+        const count = numberAt(object, type)
+        return count !== undefined && Number.isInteger(count) && count > 0 ? [[type.slice(0, MAX_TEXT), count]] : []
+      })
+  )

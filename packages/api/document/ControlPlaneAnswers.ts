@@ -3,6 +3,8 @@ import {
   alertNotFound,
   alertRuleExists,
   alertRuleNotFound,
+  artifactConflict,
+  artifactOfLauncher,
   badRequest,
   budgetExhausted,
   cancelCallbackAnswered,
@@ -20,6 +22,7 @@ import {
   markNameReserved,
   markNotFound,
   markOfAnother,
+  messageNotFound,
   notRunning,
   notSuspended,
   observedOnly,
@@ -93,6 +96,19 @@ export const controlPlaneAnswers = {
     "the search names what does not exist, or cannot be read",
     badRequest('q at 8: "done" is not a value of status; expected queued, starting')
   ),
+  ArtifactRefused: errorAnswer(
+    "the content of a `people.item` or `people.answer` breaks its form, or its message is another; `message` names it",
+    badRequest("inline: nonce must be a string matching the RegExp ^[0-9a-f]{64}$")
+  ),
+  ArtifactOfLauncher: errorAnswer(
+    "only the launch service may add artifacts of the kinds `people.item` and `people.answer`",
+    artifactOfLauncher("people.answer")
+  ),
+  ArtifactConflict: errorAnswer(
+    "the run has another artifact with the key, or no message of the answer on record yet",
+    artifactConflict("report-17")
+  ),
+  MessageNotFound: errorAnswer("the run has no such accepted message on record", messageNotFound(RUN, "m-17")),
   ViewNameTaken: errorAnswer("another view of the resource has the name", viewNameTaken("Expensive")),
   ReadOnlyView: errorAnswer("the view comes with the product", viewReadOnly("Active")),
   ViewOfAnother: errorAnswer("another caller saved the view", viewOfAnother("Expensive and declined")),

@@ -9,6 +9,7 @@ import { ApiKeyRejected, INVALID_API_KEY_TEXT, launcherError, MalformedBody } fr
 import { reasonPhrases } from "../src/errors/ReasonPhrases.ts"
 import { errorAnswer } from "./ErrorAnswer.ts"
 
+const ITEM = "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10"
 const SESSION = "8d5a3f0c-93d4-4c4e-9d60-5c7f1c2a7e10"
 
 /**
@@ -30,7 +31,7 @@ export const launcherAnswers = {
   ),
   RoleForbidden: errorAnswer(
     "the role of the key or token is not enough, or the token has none; the text names the role",
-    launcherError("FORBIDDEN", roleText("operator", "viewer"))
+    launcherError("FORBIDDEN", roleText(["operator"], "viewer"))
   ),
   IssuerUnavailable: errorAnswer("a token cannot be checked, since its issuer does not answer", {
     _tag: "IssuerUnavailable",
@@ -123,6 +124,89 @@ export const launcherAnswers = {
   ProcessNotFound: errorAnswer(
     "no agent process has this id",
     launcherError("PROCESS_NOT_FOUND", "no agent process has the id 4f6c2b1e-8f0e-4d43-9d0c-6f1b0a7c9e21")
+  ),
+  ItemNotFound: errorAnswer(
+    "no item of the caller has this id",
+    launcherError("ITEM_NOT_FOUND", `no item has the id ${ITEM}`)
+  ),
+  NoSeatOfSession: errorAnswer(
+    "no person has a seat in the session",
+    launcherError("ITEM_NOT_FOUND", `no seat of a person is in session ${SESSION}`)
+  ),
+  ErasureTooEarly: errorAnswer(
+    "the session goes on, or the control plane lacks records of it; the text says which",
+    launcherError("CONFLICT", `session ${SESSION} goes on: erase its texts when it is over`)
+  ),
+  PersonForbidden: errorAnswer(
+    "the caller may not answer for this seat; the text says why",
+    launcherError("FORBIDDEN", "you may not answer: the requester of a run answers none of its questions")
+  ),
+  InvalidAnswer: errorAnswer(
+    "the answer does not fit the seat; `metadata.field` is the field",
+    launcherError("VALIDATION_ERROR", "reason: this seat requires one", { field: "reason" })
+  ),
+  InvalidReturn: errorAnswer(
+    "the item cannot be returned to this person or group; `metadata.field` is the field",
+    launcherError(
+      "VALIDATION_ERROR",
+      "to: person:ann may not answer: the requester of a run answers none of its questions",
+      {
+        field: "to"
+      }
+    )
+  ),
+  UnknownCursor: errorAnswer(
+    "the cursor is not one of this list",
+    launcherError("VALIDATION_ERROR", "cursor is not one of this list", { field: "cursor" })
+  ),
+  ItemAnswered: errorAnswer(
+    "the item has another answer; `metadata` is who gave it, when, and which act unless that is withheld",
+    launcherError("ITEM_ANSWERED", "ben has answered this item with reject at 2026-03-10T09:24:41.000Z", {
+      by: "ben",
+      at: "2026-03-10T09:24:41.000Z",
+      act: "reject"
+    })
+  ),
+  ItemStale: errorAnswer(
+    "what the answer rests on has changed; `metadata` is the difference, and the item that asks anew",
+    launcherError("ITEM_STALE", "the item is stale: another proposal was accepted after what you were shown", {
+      reason: "another proposal",
+      was: "c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2",
+      now: "c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2",
+      newItem: "0197c0de-7a1b-7d2e-8f3a-4b5c6d7e8f90"
+    })
+  ),
+  ItemNotOpen: errorAnswer(
+    "the item takes no answer yet: it waits for the other participants",
+    launcherError("ITEM_NOT_OPEN", "the item is not open yet: it waits for the other participants")
+  ),
+  BasisUnknown: errorAnswer(
+    "the session never was at this basis",
+    launcherError("BASIS_UNKNOWN", "the session has no message 6 with this running hash: read the item again")
+  ),
+  HistoryGone: errorAnswer(
+    "the runtime has dropped the history of the session, so the item takes no answer any more",
+    launcherError("HISTORY_GONE", "the item takes no answer: the runtime has dropped the history of the session")
+  ),
+  ItemClosed: errorAnswer(
+    "the answer comes too late; `metadata` is what happened instead",
+    launcherError("ITEM_CLOSED", "the item is closed: no answer came by its deadline", { state: "expired" })
+  ),
+  TooManyAnswers: errorAnswer(
+    "the person has given as many answers in the last minute as one may; `Retry-After` says for how long",
+    launcherError("TOO_MANY_ANSWERS", "a person gives at most 30 answers a minute")
+  ),
+  SessionUnread: errorAnswer(
+    "the service reads the session again, and takes answers afterwards",
+    launcherError("SESSION_UNREAD", "the item takes no answer now: the session is being read again")
+  ),
+  InboxDatabaseAway: errorAnswer(
+    "the database of the inbox does not answer",
+    launcherError("DATABASE_UNAVAILABLE", "the database of the inbox does not answer")
+  ),
+  NoPeopleDatabase: errorAnswer(
+    "the service has no database for the items of people",
+    launcherError("INVALID_CONFIG", "questions to people need a database: set LAUNCHER_DATABASE_URL")
   ),
   AgentAttachFailed: errorAnswer(
     "an agent could not be started, or ended before it was attached",

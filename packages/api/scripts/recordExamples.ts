@@ -163,6 +163,8 @@ await ask("addArtifact", "POST", `/runs/${run}/artifacts`, {
 })
 await ask("listArtifacts", "GET", `/runs/${run}/artifacts`)
 await ask("listMessages", "GET", `/runs/${run}/messages`)
+const { value: messages } = await fetched(controlPlane, "GET", `/runs/${run}/messages`)
+await ask("getAcceptedMessage", "GET", `/runs/${run}/messages/${messages.at(-1).messageId}`)
 await ask("getRunTraces", "GET", `/runs/${run}/traces`)
 await recordSpans()
 const { value: events } = await fetched(controlPlane, "GET", `/runs/${run}/events`)

@@ -9,6 +9,10 @@ import { failure } from "./Failure.ts"
 
 export const RunNotFound = failure("RunNotFound", Errors.NotFound)
 export const RunReadOnly = failure("RunReadOnly", Errors.Conflict)
+export const ArtifactRefused = failure("ArtifactRefused", Errors.BadRequest)
+export const ArtifactOfLauncher = failure("ArtifactOfLauncher", Errors.Forbidden)
+export const ArtifactConflict = failure("ArtifactConflict", Errors.Conflict)
+export const MessageNotFound = failure("MessageNotFound", Errors.NotFound)
 export const InvalidSessionId = failure("InvalidSessionId", Errors.BadRequest)
 export const UnknownRuntimeKind = failure("UnknownRuntimeKind", Errors.BadRequest)
 export const CancelNotPossible = failure("CancelNotPossible", Errors.BadRequest)

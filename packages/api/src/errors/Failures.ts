@@ -24,6 +24,24 @@ export const runNotFound = (id: string) => controlPlaneError("RUN_NOT_FOUND", `r
 export const runReadOnly = (id: string) =>
   controlPlaneError("CONFLICT", `run ${id} is read-only: it has left the database and is read from the archive`)
 
+/** A second artifact of an idempotency key. */
+export const artifactConflict = (key: string) =>
+  controlPlaneError("CONFLICT", `the run has another artifact with the idempotencyKey ${key}`)
+
+/** Records of people come from the launch service alone. */
+export const artifactOfLauncher = (kind: string) =>
+  controlPlaneError(
+    "FORBIDDEN",
+    `an artifact of the kind ${kind} is taken from the launch service alone, whose key LAUNCHER_KEY_NAME names`
+  )
+
+/** The log lacks the message that an artifact is about: it may still come. */
+export const messageNotRecorded = (id: string, messageId: string) =>
+  controlPlaneError("CONFLICT", `run ${id} has no accepted message ${messageId} on record yet`)
+
+export const messageNotFound = (id: string, messageId: string) =>
+  controlPlaneError("NOT_FOUND", `run ${id} has no accepted message ${messageId} on record`)
+
 /** What the archive does not have of a run. */
 export const notArchived = (id: string, what: string) =>
   controlPlaneError("NOT_FOUND", `run ${id} has left the database, and the archive does not have its ${what}`)
@@ -206,10 +224,10 @@ export const unauthenticated = (message: string) =>
   new Unauthenticated({ errorCode: "UNAUTHENTICATED", message, error: reasonPhrases[401] })
 
 /** The text for a caller whose role is not enough. */
-export const roleText = (needed: Role, role: Role, holder: "key" | "token" = "key") =>
-  `this needs the role ${needed}; the ${holder} has the role ${role}`
+export const roleText = (needed: ReadonlyArray<Role>, role: Role, holder: "key" | "token" = "key") =>
+  `this needs the role ${needed.join(" or ")}; the ${holder} has the role ${role}`
 
-export const roleForbidden = (needed: Role, role: Role) => controlPlaneError("FORBIDDEN", roleText(needed, role))
+export const roleForbidden = (needed: Role, role: Role) => controlPlaneError("FORBIDDEN", roleText([needed], role))
 
 /** The text for a token that cannot be checked now. */
 export const ISSUER_AWAY_TEXT = "the issuer of tokens does not answer"

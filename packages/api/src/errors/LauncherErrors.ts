@@ -29,7 +29,8 @@ export class CatalogEntryNotFound extends failure<CatalogEntryNotFound>()(404, "
   "VERSION_NOT_FOUND",
   "TEMPLATE_NOT_FOUND",
   "AGENT_NOT_FOUND",
-  "PROCESS_NOT_FOUND"
+  "PROCESS_NOT_FOUND",
+  "ITEM_NOT_FOUND"
 ]) {
   readonly _tag = "CatalogEntryNotFound"
 }
@@ -42,6 +43,35 @@ export class LaunchUnaffordable extends failure<LaunchUnaffordable>()(409, "Laun
 /** The idempotency key of a launch belongs to another one (docs/internals/launch.md#launch-keys). */
 export class LaunchConflict extends failure<LaunchConflict>()(409, "LaunchConflict", ["CONFLICT"]) {
   readonly _tag = "LaunchConflict"
+}
+
+/** An answer that the item does not take: it has one, rests on something that has changed, or takes none now. */
+export class AnswerConflict extends failure<AnswerConflict>()(409, "AnswerConflict", [
+  "ITEM_ANSWERED",
+  "ITEM_STALE",
+  "ITEM_NOT_OPEN",
+  "BASIS_UNKNOWN",
+  "HISTORY_GONE"
+]) {
+  readonly _tag = "AnswerConflict"
+}
+
+/** An answer that comes too late; the message says what happened instead. */
+export class ItemGone extends failure<ItemGone>()(410, "ItemGone", ["ITEM_CLOSED"]) {
+  readonly _tag = "ItemGone"
+}
+
+/** More answers in a minute than a person decides. */
+export class TooManyAnswers extends failure<TooManyAnswers>()(429, "TooManyAnswers", ["TOO_MANY_ANSWERS"]) {
+  readonly _tag = "TooManyAnswers"
+}
+
+/** The service reads the session of an item again, or its database does not answer. */
+export class InboxUnavailable extends failure<InboxUnavailable>()(503, "InboxUnavailable", [
+  "SESSION_UNREAD",
+  "DATABASE_UNAVAILABLE"
+]) {
+  readonly _tag = "InboxUnavailable"
 }
 
 export class LauncherFault extends failure<LauncherFault>()(500, "LauncherFault", [
@@ -98,6 +128,10 @@ const classes = [
   CatalogEntryNotFound,
   LaunchUnaffordable,
   LaunchConflict,
+  AnswerConflict,
+  ItemGone,
+  TooManyAnswers,
+  InboxUnavailable,
   LauncherFault,
   AgentStartFailed,
   LaunchesFull
@@ -112,7 +146,11 @@ export const launcherErrorStatus = table.status
 
 export type LauncherErrorOfCode<Code extends LauncherErrorCode> = Raised<typeof classes>[Code]
 
-export type LauncherError = LauncherErrorOfCode<LauncherErrorCode>
+/** The errors of answers to questions. */
+export type AnswerError = AnswerConflict | ItemGone | TooManyAnswers | InboxUnavailable
+
+/** The errors of everything else. */
+export type LauncherError = Exclude<LauncherErrorOfCode<LauncherErrorCode>, AnswerError>
 
 /** The error of a code: its class and its HTTP status follow from the code. */
 export const launcherError = table.make

@@ -1,4 +1,13 @@
-import { about, Field, idempotencyKey, isOneLine, RunDescriptor, RunMode, RunTelemetry } from "@runplane/domain"
+import {
+  about,
+  Field,
+  idempotencyKey,
+  isOneLine,
+  PeopleText,
+  RunDescriptor,
+  RunMode,
+  RunTelemetry
+} from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { HostedAgent } from "./Catalog.ts"
 
@@ -53,7 +62,8 @@ export const CompileLaunchResult = Schema.Struct({
       role: Field.text("Its role in the session"),
       agentRef: Field.text("The agent that speaks for it", "replication-agent")
     })
-  ).annotate({ description: "Which agent speaks for whom" })
+  ).annotate({ description: "Which agent speaks for whom" }),
+  people: absent(PeopleText)
 }).annotate({
   identifier: "CompileLaunchResult",
   description: "A run descriptor with the start data of its initiator agent"

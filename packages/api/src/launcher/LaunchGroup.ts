@@ -12,7 +12,7 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
     HttpApiEndpoint.post("compile", "/launch/compile", {
       payload: bodySchema(CompileRequest, { unknownKeys: "drop" }),
       success: CompileLaunchResult.pipe(HttpApiSchema.status(201)),
-      error: Failure.compilation
+      error: [...Failure.compilation, Failure.InvalidConfig]
     }).annotateMerge(
       operation({
         id: "compileLaunch",

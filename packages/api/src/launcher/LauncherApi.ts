@@ -6,10 +6,12 @@ import { RateLimit } from "../middleware/RateLimit.ts"
 import { MeGroup } from "../service/MeGroup.ts"
 import { RUNPLANE_VERSION } from "../Version.ts"
 import { CatalogGroup } from "./CatalogGroup.ts"
+import { InboxGroup } from "./InboxGroup.ts"
 import { LauncherAdminGroup } from "./LauncherAdminGroup.ts"
 import { LauncherHealthGroup } from "./LauncherHealthGroup.ts"
 import { LauncherProbesGroup } from "./LauncherProbesGroup.ts"
 import { LaunchGroup } from "./LaunchGroup.ts"
+import { PeopleAuditGroup } from "./PeopleAuditGroup.ts"
 import { ProcessesGroup } from "./ProcessesGroup.ts"
 
 /** The HTTP contract of the scenario launch service. */
@@ -17,6 +19,8 @@ export class LauncherApi extends HttpApi.make("launcher")
   .add(CatalogGroup)
   .add(LaunchGroup)
   .add(ProcessesGroup)
+  .add(PeopleAuditGroup)
+  .add(InboxGroup)
   .add(LauncherAdminGroup)
   .middleware(LaunchValidation)
   .add(MeGroup)

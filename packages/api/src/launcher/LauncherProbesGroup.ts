@@ -19,10 +19,11 @@ const readiness = {
     catalog: Check,
     loops: Schema.optionalKey(Check),
     controlPlane: Schema.optionalKey(Check),
+    database: Schema.optionalKey(Check),
     launchedRuns: Schema.optionalKey(Check)
   }).annotate({
     description:
-      "Of the scenario packs, of the background loops, of the control plane when one is configured, and of launched runs while it does not have them"
+      "Of the scenario packs, of the background loops, of the control plane and of the database of the seats when they are configured, and of launched runs while the control plane does not have them"
   })
 }
 

@@ -21,6 +21,16 @@ export interface Actor {
   readonly actorType: ActorType
   /** What it may do. */
   readonly role: Role
+  /** Whether the role `voter`, which is beside the order of the others, is held as well. */
+  readonly isVoter?: boolean
+  /** The groups of a token's holder. */
+  readonly groups?: ReadonlyArray<string>
+  /** Whether the token is one that an agent presents to the runtime: it never answers for a person. */
+  readonly isAgent?: boolean
+  /** Whether the caller is known by the cookie of a page. */
+  readonly isPage?: boolean
+  /** When the holder of a token signed in at the issuer, Unix milliseconds; absent when the token does not say. */
+  readonly signedInAtUnixMs?: number
 }
 
 export const anonymousActor: Actor = { actorId: "anonymous", actorType: "anonymous", role: "admin" }

@@ -1,9 +1,12 @@
 import * as Context from "effect/Context"
 import * as OpenApi from "effect/http-api/OpenApi"
-import { type Access, RequiredAccess, TakesTicket } from "../caller/Access.ts"
+import { type Access, RequiredAccess, TakesTicket, TakesVoters } from "../caller/Access.ts"
 
 /** Says in the document which role an operation needs. */
 export const REQUIRED_ROLE = "x-required-role"
+
+/** Says in the document that the role `voter` may use an operation too. */
+export const ALSO_VOTERS = "x-also-voters"
 
 export interface OperationDescription {
   /** What clients call the operation: part of the contract, as its path is. */
@@ -15,6 +18,8 @@ export interface OperationDescription {
   readonly access: Access
   /** Whether a ticket for the run will do in place of a key. */
   readonly takesTicket?: boolean
+  /** Whether the role `voter`, which is beside the order of the others, will do. */
+  readonly takesVoters?: boolean
   readonly summary: string
   readonly description: string
   readonly deprecated?: boolean
@@ -27,8 +32,16 @@ export const operation = (text: OperationDescription): Context.Context<never> =>
     summary: text.summary,
     description: text.description,
     deprecated: text.deprecated,
-    transform: (operation) => ({ ...operation, [REQUIRED_ROLE]: text.access })
-  }).pipe(Context.add(RequiredAccess, text.access), Context.add(TakesTicket, text.takesTicket === true))
+    transform: (operation) => ({
+      ...operation,
+      [REQUIRED_ROLE]: text.access,
+      ...(text.takesVoters === true && { [ALSO_VOTERS]: true })
+    })
+  }).pipe(
+    Context.add(RequiredAccess, text.access),
+    Context.add(TakesTicket, text.takesTicket === true),
+    Context.add(TakesVoters, text.takesVoters === true)
+  )
 
 /**
  * Names the group of endpoints for readers. Groups of the same name share one heading, described by one of them.

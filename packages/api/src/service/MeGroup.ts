@@ -17,7 +17,8 @@ export const Me = Schema.Struct({
   type: Schema.Literals(actorTypes).annotate({ description: "How the caller is identified" }),
   role: Schema.Literals(roles).annotate({
     description:
-      "What the caller may do: ingest sends telemetry, viewer reads, operator acts on runs, admin does everything"
+      "What the caller may do: ingest sends telemetry, viewer reads, operator acts on runs, admin does everything, " +
+      "voter answers questions to people and does nothing else"
   }),
   runtimeIdentity: Schema.optionalKey(
     Field.text(

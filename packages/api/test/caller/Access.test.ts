@@ -1,18 +1,43 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import * as Schema from "effect/Schema"
-import { accessOf, mayUse, roles, withoutAccess } from "../../src/caller/Access.ts"
+import { accessOf, mayUse, rankedRoles, roles, takesVoters, withoutAccess } from "../../src/caller/Access.ts"
 import { ControlPlaneApi } from "../../src/control-plane/ControlPlaneApi.ts"
 import { LauncherApi } from "../../src/launcher/LauncherApi.ts"
 
+const endpointsForVoters = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ReadonlyArray<string> => {
+  const endpoints: Array<string> = []
+  HttpApi.reflect(api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint }) => {
+      if (takesVoters(endpoint)) endpoints.push(`${endpoint.method} ${endpoint.path}`)
+    }
+  })
+  return endpoints
+}
+
 describe("roles", () => {
-  it("each include the permissions of the one before, but ingest reads nothing and a viewer sends nothing", () => {
-    const table = roles.map((role) => (["public", "any", ...roles] as const).map((access) => mayUse(role, access)))
+  it("each include the permissions of the one before, but ingest reads nothing, a viewer sends nothing, and a voter neither", () => {
+    const levels = ["public", "any", ...rankedRoles] as const
+    const table = roles.map((role) => levels.map((access) => mayUse(role, access)))
     assert.deepStrictEqual(table, [
       [true, true, true, false, false, false],
       [true, true, false, true, false, false],
       [true, true, true, true, true, false],
-      [true, true, true, true, true, true]
+      [true, true, true, true, true, true],
+      [true, true, false, false, false, false]
+    ])
+  })
+
+  it("let voters use the inbox, and no other endpoint that requires a role", () => {
+    const taking = [...endpointsForVoters(ControlPlaneApi), ...endpointsForVoters(LauncherApi)]
+    assert.deepStrictEqual(taking, [
+      "GET /inbox",
+      "GET /inbox/:id",
+      "POST /inbox/:id/answers",
+      "POST /inbox/:id/return"
     ])
   })
 

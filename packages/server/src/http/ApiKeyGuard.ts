@@ -8,11 +8,12 @@ import {
   CurrentActor,
   ISSUER_AWAY_TEXT,
   LauncherApiKey,
-  mayUse,
+  mayCall,
+  type Role,
   roleText,
-  takesTicket
+  takesTicket,
+  takesVoters
 } from "@runplane/api"
-import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
 import * as Data from "effect/Data"
@@ -25,16 +26,15 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { RETRY_MS } from "../oidc/IssuerKeys.ts"
-import { isCompactToken, TokenVerifier } from "../oidc/TokenVerifier.ts"
+import { type Holder, isCompactToken, TokenVerifier } from "../oidc/TokenVerifier.ts"
 import { authenticationFaults, isOpen } from "../settings/DeploymentRules.ts"
 import { readSettings, SettingsRefused } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { actorsOf, indexOfKey } from "./ApiKeys.ts"
-import { ClientBudgets, type CountedEndpoint } from "./ClientBudgets.ts"
+import { ClientBudgets, type CountedEndpoint, makeWrongCredentials } from "./ClientBudgets.ts"
 import { controlPlaneForm, type EdgeForm, launcherForm } from "./EdgeForm.ts"
-import { makeRequestBudget } from "./RequestBudget.ts"
 import { RequestFacts } from "./RequestFacts.ts"
-import { Tickets } from "./Tickets.ts"
+import { SignIns, Tickets } from "./Tickets.ts"
 
 const settings = {
   keys: ServiceSettings.AUTH_API_KEYS,
@@ -42,9 +42,7 @@ const settings = {
   roles: ServiceSettings.AUTH_API_KEY_ROLES,
   issuer: ServiceSettings.OIDC_ISSUER,
   audience: ServiceSettings.OIDC_AUDIENCE,
-  environment: ServiceSettings.NODE_ENV,
-  failures: ServiceSettings.AUTH_FAILURE_LIMIT,
-  windowMs: ServiceSettings.THROTTLE_TTL_MS
+  environment: ServiceSettings.NODE_ENV
 }
 
 const INVALID_TOKEN = "Invalid authorization token"
@@ -60,6 +58,20 @@ const presentedIn = (headers: Headers.Headers) => {
   const inAuthorization = trimmed(headers["authorization"]?.replace(BEARER_PREFIX, ""))
   const inApiKey = trimmed(headers["x-api-key"])
   return { inApiKey, all: [...inAuthorization, ...inApiKey] }
+}
+
+/** The caller that a token names, without a role. */
+const callerOf = ({ groups, isAgent, isVoter, name, role, signedInAtUnixMs, subject }: Holder) => {
+  const known: Omit<Actor, "role"> = {
+    actorId: `user:${subject}`,
+    actorType: "user",
+    ...(name !== undefined && { name: `user:${name}` }),
+    ...(groups.length > 0 && { groups }),
+    ...(isVoter && { isVoter }),
+    ...(isAgent && { isAgent }),
+    ...(signedInAtUnixMs !== undefined && { signedInAtUnixMs })
+  }
+  return { known, role }
 }
 
 /** A request that the guard answers itself. `actorId` is the caller where a key or a token proves it. */
@@ -81,15 +93,16 @@ interface Guarded extends CountedEndpoint {
  */
 const makeGuard = (form: EdgeForm) =>
   Effect.gen(function* () {
-    const { audience, environment, failures, issuer, keys, names, roles, windowMs } = yield* readSettings(settings)
+    const { audience, environment, issuer, keys, names, roles } = yield* readSettings(settings)
     const faults = authenticationFaults({ keys, issuer, audience }, environment)
     if (faults.length > 0) return yield* new SettingsRefused({ faults })
     const open = isOpen({ keys, issuer })
     const actors = yield* Effect.orDie(actorsOf(keys, names, roles))
     const budgets = yield* ClientBudgets
-    const wrongKeys = makeRequestBudget({ limit: failures, windowMs })
+    const spendWrong = yield* makeWrongCredentials
     const tickets = yield* Tickets
     const tokens = yield* TokenVerifier
+    const signIns = yield* SignIns
 
     const ofTicket = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const ticket = queryOf(request.url).get("ticket")
@@ -102,11 +115,10 @@ const makeGuard = (form: EdgeForm) =>
 
     /** Refuses a wrong key, token or ticket. */
     const refuseWrong = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, reason?: string) {
-      const spending = wrongKeys.spend(budgets.networkOf(request), yield* Clock.currentTimeMillis)
-      if (spending.allowed) return yield* new Refused({ answer: form.unauthenticated(INVALID_TOKEN, reason) })
-      const retryAfter = String(Math.ceil(spending.retryAfterMs / 1000))
+      const retryAfter = yield* spendWrong(request)
+      if (retryAfter === undefined) return yield* new Refused({ answer: form.unauthenticated(INVALID_TOKEN, reason) })
       return yield* new Refused({
-        answer: HttpServerResponse.setHeader(form.tooManyRequests, "retry-after", retryAfter)
+        answer: HttpServerResponse.setHeader(form.tooManyRequests, "retry-after", String(retryAfter))
       })
     })
 
@@ -117,18 +129,14 @@ const makeGuard = (form: EdgeForm) =>
     ) {
       const token = tokens === undefined ? undefined : presented.find(isCompactToken)
       if (tokens === undefined || token === undefined) return undefined
-      const { name, role, subject } = yield* Effect.catchTags(tokens.verify(token), {
+      const holder = yield* Effect.catchTags(tokens.verify(token), {
         TokenRefused: ({ reason }) => refuseWrong(request, reason),
         KeysUnavailable: () => {
           const answer = HttpServerResponse.setHeader(form.unavailable(ISSUER_AWAY_TEXT), "retry-after", RETRY_SECONDS)
           return Effect.fail(new Refused({ answer }))
         }
       })
-      const known = {
-        actorId: `user:${subject}`,
-        actorType: "user" as const,
-        ...(name !== undefined && { name: `user:${name}` })
-      }
+      const { known, role } = callerOf(holder)
       if (role !== undefined) return { ...known, role }
       ;(yield* RequestFacts).actor = known
       const text = `the token gives no role: its claim ${tokens.roleClaim} holds none of ${everyRole}`
@@ -145,11 +153,16 @@ const makeGuard = (form: EdgeForm) =>
       const known = presented.map((key) => actors[indexOfKey(keys, key)]).find((actor) => actor !== undefined)
       const actor = known ?? (yield* ofToken(request, all))
       if (actor !== undefined) return { actor, redeem: undefined }
+      const hasCredentials = presented.some((key) => key !== "")
+      if (!hasCredentials && takesSignIn(endpoint)) {
+        const signedIn = yield* Effect.mapError(signIns.find(request), (answer) => new Refused({ answer }))
+        if (signedIn !== undefined) return { actor: signedIn, redeem: undefined }
+      }
       const ticket = takesTicket(endpoint)
         ? yield* Effect.mapError(ofTicket(request), (answer) => new Refused({ answer }))
         : undefined
       if (ticket?.actor !== undefined) return { actor: ticket.actor, redeem: ticket.redeem }
-      if (ticket !== undefined || presented.some((key) => key !== "")) return yield* refuseWrong(request)
+      if (ticket !== undefined || hasCredentials) return yield* refuseWrong(request)
       const missing = presented.length === 0 ? "Missing Authorization header" : "Empty authorization token"
       return yield* new Refused({ answer: form.unauthenticated(missing) })
     })
@@ -161,8 +174,9 @@ const makeGuard = (form: EdgeForm) =>
     ) {
       const { actor, redeem } = yield* identify(request, endpoint)
       if (actor.actorType !== "anonymous") (yield* RequestFacts).actor = actor
-      if (access === "any" || mayUse(actor.role, access)) return { actor, redeem }
-      const text = roleText(access, actor.role, actor.actorType === "user" ? "token" : "key")
+      if (access === "any" || mayCall(actor, endpoint)) return { actor, redeem }
+      const needed: ReadonlyArray<Role> = takesVoters(endpoint) ? ["voter", access] : [access]
+      const text = roleText(needed, actor.role, actor.actorType === "user" ? "token" : "key")
       return yield* new Refused({ answer: form.forbidden(text), actorId: actor.actorId })
     })
 
@@ -197,6 +211,9 @@ const makeGuard = (form: EdgeForm) =>
         return withinBudget ? answer : form.tooManyRequests
       })
   })
+
+/** The sign-in of a page opens the inbox, and the caller's own identity. */
+const takesSignIn = (endpoint: Guarded) => takesVoters(endpoint) || accessOf(endpoint) === "any"
 
 const queryOf = (url: string) => new URLSearchParams(url.slice(url.includes("?") ? url.indexOf("?") + 1 : url.length))
 

@@ -90,3 +90,22 @@ const addHeaders = (headers: Readonly<Record<string, string>>) =>
   HttpEffect.appendPreResponseHandler((_request, response) =>
     Effect.succeed(HttpServerResponse.setHeaders(response, headers))
   )
+
+const wrongSettings = {
+  failures: ServiceSettings.AUTH_FAILURE_LIMIT,
+  windowMs: ServiceSettings.THROTTLE_TTL_MS,
+  proxies: ServiceSettings.TRUST_PROXY
+}
+
+/**
+ * The budget of wrong credentials that a network may send in a window (docs/reference/http.md#rate-limit). Spending
+ * answers the seconds until the next try where the budget is exhausted, and undefined where it is not. Other callers
+ * share a network, so a right credential spends nothing.
+ */
+export const makeWrongCredentials = Effect.map(readSettings(wrongSettings), ({ failures, proxies, windowMs }) => {
+  const budget = makeRequestBudget({ limit: failures, windowMs })
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const spending = budget.spend(networkOf(addressOf(request, proxies)), yield* Clock.currentTimeMillis)
+    return spending.allowed ? undefined : Math.ceil(spending.retryAfterMs / 1000)
+  })
+})

@@ -1,4 +1,4 @@
-import { ControlPlaneApi, CurrentActor, LauncherApi } from "@runplane/api"
+import { ControlPlaneApi, CurrentActor, LauncherApi, mayUse } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { readSettings } from "../settings/ReadSettings.ts"
@@ -32,8 +32,8 @@ export const ControlPlaneMeHttp = HttpApiBuilder.group(
     const identity = yield* runtimeIdentity
     return handlers.handle("me", () =>
       Effect.map(me, (caller) =>
-        // A key that only sends telemetry reads nothing about the deployment.
-        identity === undefined || caller.role === "ingest" ? caller : { ...caller, runtimeIdentity: identity }
+        // A key that only sends telemetry, or only answers questions, reads nothing about the deployment.
+        identity === undefined || !mayUse(caller.role, "viewer") ? caller : { ...caller, runtimeIdentity: identity }
       )
     )
   })

@@ -1,6 +1,7 @@
 import type { Actor } from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 /**
@@ -20,3 +21,14 @@ type TicketUse = (
   ticket: string,
   runId: string
 ) => Effect.Effect<Actor | undefined, HttpServerResponse.HttpServerResponse>
+
+/**
+ * The persons who have signed in to a page, known by their cookie (docs/reference/people.md#sign-in). The default knows
+ * none. `find` answers undefined for a request without a valid cookie, and fails with the answer to a request that may
+ * not use it.
+ */
+export const SignIns = Context.Reference<{
+  readonly find: (
+    request: HttpServerRequest.HttpServerRequest
+  ) => Effect.Effect<Actor | undefined, HttpServerResponse.HttpServerResponse>
+}>("runplane/server/SignIns", { defaultValue: () => ({ find: () => Effect.undefined }) })

@@ -1,4 +1,4 @@
-import { type Role, roles } from "@runplane/api"
+import { type RankedRole, type Role, rankedRoles } from "@runplane/api"
 
 /** What a token says about its holder, as JSON gave it. */
 export type Claims = Readonly<Record<string, unknown>>
@@ -22,14 +22,57 @@ const memberOf = (value: unknown, name: string): unknown =>
 export const claimAt = (claims: Claims, name: string): unknown =>
   memberOf(claims, name) ?? name.split(".").reduce<unknown>(memberOf, claims)
 
-/**
- * The highest role that a claim holds: as a text, as words of a text, or as texts of a list. Other texts are groups of
- * other services, and mean nothing here.
- */
-export const roleOf = (claims: Claims, name: string): Role | undefined => {
+/** The texts that a claim holds: as a text, as words of a text, or as texts of a list. */
+const textsOf = (claims: Claims, name: string): ReadonlyArray<unknown> => {
   const value = claimAt(claims, name)
-  const claimed = typeof value === "string" ? value.split(/\s+/) : Array.isArray(value) ? value : []
-  return roles.findLast((role) => claimed.includes(role))
+  return typeof value === "string" ? value.split(/\s+/) : Array.isArray(value) ? value : []
+}
+
+/** The highest role that a claim holds. Other texts are groups of other services, and mean nothing here. */
+export const roleOf = (claims: Claims, name: string): RankedRole | undefined => {
+  const claimed = textsOf(claims, name)
+  return rankedRoles.findLast((role) => claimed.includes(role))
+}
+
+/** Whether a claim holds the role `voter`, which is beside the order of the others. */
+export const isVoterOf = (claims: Claims, name: string): boolean => textsOf(claims, name).includes("voter")
+
+/** The most groups of a holder that are read. */
+const MAX_GROUPS = 200
+
+/** The groups that a claim names. */
+export const groupsOf = (claims: Claims, name: string): ReadonlyArray<string> =>
+  textsOf(claims, name).filter(isName).slice(0, MAX_GROUPS)
+
+/** The claim of a token that an agent presents to the runtime. */
+const AGENT_CLAIM = "macp_scopes"
+
+export const isAgentOf = (claims: Claims): boolean => Object.hasOwn(claims, AGENT_CLAIM)
+
+/** When the holder signed in at the issuer, Unix milliseconds. */
+export const signedInAtOf = ({ auth_time: seconds }: Claims): number | undefined =>
+  typeof seconds === "number" && Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined
+
+/** What claims say about their holder, as an actor has it. */
+export interface Held {
+  /** Undefined: the holder may do nothing here. */
+  readonly role: Role | undefined
+  readonly isVoter: boolean
+  readonly groups: ReadonlyArray<string>
+  readonly isAgent: boolean
+  readonly signedInAtUnixMs: number | undefined
+}
+
+/** Reads the rights of a holder from the claims of these names. */
+export const heldIn = (claims: Claims, names: { readonly role: string; readonly groups: string }): Held => {
+  const isVoter = isVoterOf(claims, names.role)
+  return {
+    role: roleOf(claims, names.role) ?? (isVoter ? "voter" : undefined),
+    isVoter,
+    groups: groupsOf(claims, names.groups),
+    isAgent: isAgentOf(claims),
+    signedInAtUnixMs: signedInAtOf(claims)
+  }
 }
 
 const isName = (value: unknown): value is string =>

@@ -1,4 +1,3 @@
-import type { Role } from "@runplane/api"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -7,7 +6,7 @@ import * as Layer from "effect/Layer"
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose"
 import { readSettings } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
-import { nameOf, roleOf, subjectOf } from "./Claims.ts"
+import { type Held, heldIn, nameOf, subjectOf } from "./Claims.ts"
 import { type FindKey, type KeysUnavailable, makeIssuerKeys } from "./IssuerKeys.ts"
 
 /** Seconds a token may be past its `exp`, or before its `nbf`, for clocks that differ. */
@@ -23,12 +22,10 @@ const ALGORITHMS = [
 export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly reason: string }> {}
 
 /** Whom a token is about. */
-export interface Holder {
+export interface Holder extends Held {
   readonly subject: string
   /** What people call the holder; undefined where the token has no usable name. */
   readonly name: string | undefined
-  /** Undefined: the token is right, and its holder may do nothing here. */
-  readonly role: Role | undefined
 }
 
 /** Three parts of base64url: the form of every signed token, which a key does not have by chance. */
@@ -53,10 +50,11 @@ export class TokenVerifier extends Context.Service<
   static readonly layer = Layer.effect(
     TokenVerifier,
     Effect.gen(function* () {
-      const { audience, issuer, roleClaim } = yield* readSettings({
+      const { audience, groupsClaim, issuer, roleClaim } = yield* readSettings({
         issuer: ServiceSettings.OIDC_ISSUER,
         audience: ServiceSettings.OIDC_AUDIENCE,
-        roleClaim: ServiceSettings.OIDC_ROLE_CLAIM
+        roleClaim: ServiceSettings.OIDC_ROLE_CLAIM,
+        groupsClaim: ServiceSettings.OIDC_GROUPS_CLAIM
       })
       if (issuer === undefined) return undefined
       const keys = yield* makeIssuerKeys(issuer)
@@ -81,7 +79,7 @@ export class TokenVerifier extends Context.Service<
         ).pipe(Effect.mapError((error) => new TokenRefused({ reason: reasonOf(error) })))
         const subject = subjectOf(claims)
         if (subject === undefined) return yield* new TokenRefused({ reason: "it has no usable subject" })
-        return { subject, name: nameOf(claims), role: roleOf(claims, roleClaim) }
+        return { subject, name: nameOf(claims), ...heldIn(claims, { role: roleClaim, groups: groupsClaim }) }
       })
       return { roleClaim, verify }
     })

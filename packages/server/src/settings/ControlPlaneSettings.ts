@@ -331,13 +331,12 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "Most bytes of an answer of a tool, its text and its structured part together."
   ),
 
-  CONSOLE_ENABLED: row(flag, true, "Whether the web console is served under `/console/`."),
-  CONSOLE_DIR: row(path, undefined, "Folder of a built web console.", { shownDefault: "the one of this checkout" }),
   CONTROL_PLANE_PUBLIC_URL: row(
     httpAddress,
     undefined,
     "This service as browsers reach it, for the links of alerts; without it they have none."
   ),
+  LAUNCHER_KEY_NAME: row(word, "launcher", "Name in `AUTH_API_KEY_NAMES` of the key that records answers of people."),
   LAUNCHER_PUBLIC_URL: row(
     httpAddress,
     undefined,

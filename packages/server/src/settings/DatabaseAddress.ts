@@ -87,9 +87,14 @@ const MUST_BE_ENCODED =
 
 /**
  * Reads a PostgreSQL address as libpq does: each parameter is honoured or refused by its name. `caFile` is the
- * authority that the service is given beside the address. The problem names no value, which may be a secret.
+ * authority that the service is given beside the address, in the setting `caSetting`. The problem names no value, which
+ * may be a secret.
  */
-export const readDatabaseAddress = (text: string, caFile?: string): Result.Result<DatabaseAddress, string> =>
+export const readDatabaseAddress = (
+  text: string,
+  caFile?: string,
+  caSetting = "DATABASE_TLS_CA_FILE"
+): Result.Result<DatabaseAddress, string> =>
   Result.gen(function* () {
     if (!SCHEME.test(text)) return yield* fault("must be an address starting with postgres:// or postgresql://")
     const [, authority = "", behind = ""] = /^([^/?#]*)(.*)$/s.exec(text.replace(SCHEME, "")) ?? []
@@ -112,7 +117,7 @@ export const readDatabaseAddress = (text: string, caFile?: string): Result.Resul
       ...present({ applicationName: parameters.get("application_name"), options: parameters.get("options") }),
       ...(yield* readConnectTimeout(parameters.get("connect_timeout"))),
       readWrite: target === undefined ? hosts.length > 1 : target !== "any",
-      ...(yield* readTls(parameters, caFile))
+      ...(yield* readTls(parameters, caFile, caSetting))
     }
   })
 
@@ -172,7 +177,7 @@ const readConnectTimeout = (text: string | undefined): Result.Result<{ connectTi
     : fault("has a connect_timeout that is not a number of seconds")
 }
 
-const readTls = (parameters: ReadonlyMap<string, string>, caFile: string | undefined) =>
+const readTls = (parameters: ReadonlyMap<string, string>, caFile: string | undefined, caSetting: string) =>
   Result.gen(function* () {
     const given = parameters.get("sslrootcert") ?? caFile
     const sslMode = sslModeOf(parameters, given !== undefined)
@@ -182,7 +187,7 @@ const readTls = (parameters: ReadonlyMap<string, string>, caFile: string | undef
       for (const name of ["sslrootcert", "sslcert", "sslkey"]) {
         if (parameters.has(name)) return yield* fault(`has ${name}, but no TLS: set sslmode=verify-full`)
       }
-      if (caFile !== undefined) return yield* fault("disables TLS, but DATABASE_TLS_CA_FILE is set")
+      if (caFile !== undefined) return yield* fault(`disables TLS, but ${caSetting} is set`)
     }
     return {
       sslMode,

@@ -73,7 +73,7 @@ export const validateDeployment = (texts: SettingTexts): SettingsReport => {
     }
   }
   faults.push(...archiveFaults(texts, value(ControlPlaneSettings.RETENTION_REQUIRES_ARCHIVE)))
-  if (servesOthers(texts) && value(ControlPlaneSettings.CONSOLE_ENABLED) && !texts.has("LAUNCHER_PUBLIC_URL")) {
+  if (servesOthers(texts) && value(ServiceSettings.CONSOLE_ENABLED) && !texts.has("LAUNCHER_PUBLIC_URL")) {
     warnings.push({ variable: "LAUNCHER_PUBLIC_URL", problem: "is not set: the console has no launch pages" })
   }
   if (texts.has("RUNTIME_TLS_CA_FILE") && !value(RuntimeSettings.RUNTIME_TLS)) {
@@ -104,7 +104,31 @@ export const validateLaunchDeployment = (texts: SettingTexts): SettingsReport =>
     const problem = `is not set: the links of a launch lead to ${internal}, the address of PROTO_CONTROL_PLANE_URL`
     warnings.push({ variable: "CONTROL_PLANE_PUBLIC_URL", problem })
   }
-  return { faults: keyFaults(texts, environment), warnings }
+  const faults = [...keyFaults(texts, environment), ...seatFaults(texts, environment, warnings)]
+  return { faults, warnings }
+}
+
+/** The database of seats, and the runtime in which they act. */
+const seatFaults = (
+  texts: SettingTexts,
+  environment: string,
+  warnings: Array<SettingProblem>
+): ReadonlyArray<SettingProblem> => {
+  const variable = LaunchSettings.LAUNCHER_DATABASE_URL.name
+  const url = settledValue(texts, LaunchSettings.LAUNCHER_DATABASE_URL, environment)
+  if (url === undefined) return []
+  const caFile = settledValue(texts, LaunchSettings.LAUNCHER_DATABASE_TLS_CA_FILE, environment)
+  const read = readDatabaseAddress(url, caFile, LaunchSettings.LAUNCHER_DATABASE_TLS_CA_FILE.name)
+  const faults: Array<SettingProblem> = []
+  if (settledValue(texts, LaunchSettings.PROTO_RUNTIME_ADDRESS, environment) === "") {
+    faults.push({ variable, problem: "needs PROTO_RUNTIME_ADDRESS: seats act in the sessions of that runtime" })
+  }
+  if (Result.isFailure(read)) faults.push({ variable, problem: read.failure })
+  else if (environment === "production") {
+    const exposure = exposureOf(read.success)
+    if (exposure !== undefined) warnings.push({ variable, problem: exposure })
+  }
+  return faults
 }
 
 /** Whether a service is meant for production and listens beyond the loopback, so that its addresses must be public. */

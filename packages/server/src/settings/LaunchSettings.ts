@@ -1,6 +1,17 @@
 import type { Reading, Row, SettingType } from "./Setting.ts"
 import { row, settingsOf } from "./Setting.ts"
-import { address, flag, list, listenPort, path, saying, text, wholeNumber, word } from "./SettingTypes.ts"
+import {
+  address,
+  databaseAddress,
+  flag,
+  list,
+  listenPort,
+  path,
+  saying,
+  text,
+  wholeNumber,
+  word
+} from "./SettingTypes.ts"
 
 /** Timers take no more; a larger value means "very long". */
 const LONGEST_MS = 2 ** 31 - 1
@@ -55,6 +66,18 @@ export const LaunchSettings = settingsOf(
     PACKS_DIR: row(path, "packs", "Folder of the scenario packs."),
     AGENTS_DIR: row(path, "", "Folder of the agents' profiles and manifests.", { shownDefault: "PACKS_DIR/_agents" }),
     POLICIES_DIR: row(path, "", "Folder of the policies.", { shownDefault: "PACKS_DIR/_policies" }),
+    LAUNCHER_PUBLIC_URL: row(
+      url,
+      "",
+      "Address at which browsers reach this service: people sign in to its inbox there, over https or on the loopback.",
+      { shownDefault: "the address of the request, on the loopback" }
+    ),
+    OIDC_CLIENT_ID: row(
+      word,
+      undefined,
+      "Client id of the inbox at `OIDC_ISSUER`, whose redirect address is `LAUNCHER_PUBLIC_URL/inbox/callback`."
+    ),
+    OIDC_CLIENT_SECRET: row(text, "", "Secret of that client; a public client has none.", { secret: true }),
     REGISTER_POLICIES_ON_LAUNCH: row(
       flag,
       true,
@@ -70,6 +93,28 @@ export const LaunchSettings = settingsOf(
       "",
       "Folder of the runs that wait for the control plane; without one a restart of the service loses them.",
       { shownDefault: "none" }
+    ),
+    LAUNCHER_DATABASE_URL: row(
+      databaseAddress,
+      undefined,
+      "The PostgreSQL database of the seats of people; without one no scenario with a seat is launched.",
+      { secret: true, shownDefault: "none" }
+    ),
+    LAUNCHER_DATABASE_PASSWORD: row(
+      text,
+      undefined,
+      "Password of the role, as it is, when `LAUNCHER_DATABASE_URL` has none.",
+      { secret: true }
+    ),
+    LAUNCHER_DATABASE_TLS_CA_FILE: row(
+      path,
+      undefined,
+      "PEM file with the authorities that vouch for that database; with it the default of `sslmode` is `verify-full`."
+    ),
+    PEOPLE_RETENTION_DAYS: row(
+      wholeNumber({ unit: "days", min: 1 }),
+      30,
+      "How long the texts of questions and answers are kept after the end of their session."
     ),
     REGISTRY_CACHE_TTL_MS: row(ms, 0, "How long the packs are kept in memory; 0 reads them for every request."),
     PACKS_STRICT: row(
@@ -125,7 +170,12 @@ export const LaunchSettings = settingsOf(
     ),
     EXAMPLE_AGENT_STOP_GRACE_MS: row(ms, 5_000, "How long an agent may run after SIGTERM before it is killed."),
     PROTO_RUNTIME_ADDRESS: row(text, "", "The runtime's gRPC address (host:port) that agents get."),
-    PROTO_RUNTIME_TLS: row(flag, true, "Whether the agents call the runtime over TLS."),
+    PROTO_RUNTIME_TLS: row(flag, true, "Whether the agents and the seats of people call the runtime over TLS."),
+    PROTO_RUNTIME_TLS_CA_FILE: row(
+      path,
+      undefined,
+      "PEM file with the certificates that the seats of people trust for the runtime, in place of the system's roots."
+    ),
     PROTO_RUNTIME_ALLOW_INSECURE: row(flag, false, "Whether the agents may call the runtime without TLS."),
     PROTO_AUTH_SERVICE_URL: row(
       url,

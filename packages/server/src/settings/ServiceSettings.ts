@@ -13,6 +13,7 @@ import {
   logLevel,
   oneOf,
   origins,
+  path,
   proxies,
   text,
   wholeNumber,
@@ -59,7 +60,7 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     keyRoles,
     [],
     "Roles of the keys, in their order: `ingest` sends telemetry, `viewer` reads, `operator` acts on runs, `admin` does " +
-      "everything; outside of development all or none.",
+      "everything, `voter` answers questions to people and nothing else; outside of development all or none.",
     { shownDefault: "admin for each" }
   ),
   OIDC_ISSUER: row(
@@ -71,7 +72,12 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
   OIDC_ROLE_CLAIM: row(
     word,
     "roles",
-    "Claim of a token that holds `ingest`, `viewer`, `operator` or `admin`; dots lead into objects (`realm_access.roles`)."
+    "Claim of a token that holds `ingest`, `viewer`, `operator`, `admin` or `voter`; dots lead into objects (`realm_access.roles`)."
+  ),
+  OIDC_GROUPS_CLAIM: row(
+    word,
+    "groups",
+    "Claim of a token that holds the groups of its person, for questions to a group; dots lead into objects."
   ),
   AUTH_FAILURE_LIMIT: row(
     wholeNumber({ unit: "requests", min: 1 }),
@@ -107,6 +113,12 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     "",
     "Path (`/runplane`) below which a proxy serves the service and which it leaves in its requests; a proxy that takes it off needs no setting."
   ),
+  CONSOLE_ENABLED: row(
+    flag,
+    true,
+    "Whether the control plane serves the web console under `/console/`, and the launch service its page of the inbox."
+  ),
+  CONSOLE_DIR: row(path, undefined, "Folder of a built web console.", { shownDefault: "the one of this checkout" }),
   SHUTDOWN_DELAY_MS: row(
     wholeNumber({ unit: "milliseconds", max: 600_000 }),
     0,

@@ -140,7 +140,7 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
         assert.deepStrictEqual(answer.json, {
           statusCode: 403,
           errorCode: "FORBIDDEN",
-          message: "the token gives no role: its claim roles holds none of ingest, viewer, operator, admin"
+          message: "the token gives no role: its claim roles holds none of ingest, viewer, operator, admin, voter"
         })
       }
     })

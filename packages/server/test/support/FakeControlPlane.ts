@@ -68,9 +68,7 @@ export class Seen extends Context.Service<
     readonly reasons: Array<string | undefined>
     readonly ids: Array<string>
     /** The query of each connection to the stream of the log. */
-    readonly logQueries: Array<
-      readonly [afterSeq: number | undefined, q: string | undefined, lastEventId: string | undefined]
-    >
+    readonly logQueries: Array<readonly [afterSeq: number | undefined, q: string | undefined, last: string | undefined]>
     /** The bytes of the next stream connections, one text a connection. */
     readonly streams: Array<string>
   }
@@ -125,6 +123,7 @@ const Runs = HttpApiBuilder.group(
       metrics: ({ params }) => Effect.as(known(params.id), emptyRunMetrics(RUN_ID)),
       artifacts: () => Effect.die(new Error("a handler that is broken")),
       messages: () => Effect.succeed([]),
+      message: ({ params }) => Effect.fail(runNotFound(params.id)),
       abandon: ({ params }) => known(params.id),
       cancel: lifecycle,
       suspend: lifecycle,

@@ -42,6 +42,25 @@ const Processes = HttpApiBuilder.group(LauncherApi, "processes", (handlers) =>
   handlers.handleAll({ list: () => Effect.succeed([]), stop: () => Effect.void })
 )
 
+const People = HttpApiBuilder.group(LauncherApi, "people", (handlers) =>
+  handlers.handleAll({
+    audit: ({ query }) => Effect.succeed({ data: [], limit: query.limit }),
+    erase: ({ payload: { sessionId } }) =>
+      Effect.fail(launcherError("ITEM_NOT_FOUND", `no seat of a person is in session ${sessionId}`))
+  })
+)
+
+const Inbox = HttpApiBuilder.group(LauncherApi, "inbox", (handlers) => {
+  const unknown = ({ params }: { readonly params: { readonly id: string } }) =>
+    Effect.fail(launcherError("ITEM_NOT_FOUND", `no item has the id ${params.id}`))
+  return handlers.handleAll({
+    list: ({ query }) => Effect.succeed({ data: [], limit: query.limit }),
+    show: unknown,
+    answer: unknown,
+    return: unknown
+  })
+})
+
 const Health = HttpApiBuilder.group(LauncherApi, "health", (handlers) =>
   handlers.handle("healthz", () => Effect.succeed({ ok: true as const, service: "launcher" }))
 )
@@ -62,7 +81,7 @@ const Admin = HttpApiBuilder.group(LauncherApi, "admin", (handlers) =>
 export const fakeLauncher = (env: Readonly<Record<string, string>> = {}) =>
   HttpRouter.serve(
     HttpApiBuilder.layer(LauncherApi).pipe(
-      Layer.provide([Catalog, Launch, Processes, Health, Probes, Admin, LauncherEdge.handlers]),
+      Layer.provide([Catalog, Launch, Processes, Inbox, People, Health, Probes, Admin, LauncherEdge.handlers]),
       Layer.provide(LauncherEdge.layerMiddleware),
       Layer.merge(LauncherEdge.layer)
     ),

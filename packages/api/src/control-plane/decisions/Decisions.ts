@@ -88,6 +88,10 @@ const Claim = Schema.Struct({
   kind: Field.text("What it is", "vote"),
   text: Field.text("In words"),
   participantId: optional(Field.text("Whose it is")),
+  person: optional(Field.text("The person who gave the answer of a seat, by its record; absent without one", "ada")),
+  unanswered: optional(
+    Schema.Literal(true).annotate({ description: "Present for an act of the deadline: no person gave an answer" })
+  ),
   seqs: seqs("Events that say so"),
   denials: optional(
     Schema.Array(DenialReason).annotate({ description: "Reasons of a denial with their codes; absent without any" })

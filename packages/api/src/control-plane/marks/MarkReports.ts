@@ -2,10 +2,12 @@ import {
   about,
   Field,
   LEAST_PAIRS,
+  MAX_SEAT_PERSONS,
   MarkName,
   MarkSource,
   MarkValue,
   RECORD_GROUPS,
+  RUBBER_STAMP_MS,
   UNRELIABLE_KAPPA
 } from "@runplane/domain"
 import * as Schema from "effect/Schema"
@@ -202,11 +204,32 @@ const recordFigures = {
   costPerRightUsd: optional(Field.number("Cost in judged runs for each right vote; absent without one", 0.02))
 }
 
+/** What only a seat has: answers of people, and the persons beside it. */
+const SeatAnswers = Schema.Struct({
+  answers: Field.integer("Answers of people in the runs that were read", 40),
+  unanswered: Field.integer("Acts of its deadline, which are the vote of no person", 2),
+  revealedBefore: Field.integer("Answers that were given with the votes of the others shown", 0),
+  rubberStamps: Field.integer(`Answers that came within ${RUBBER_STAMP_MS / 1_000} s of their question`, 3),
+  persons: Schema.Array(
+    Schema.Struct({
+      person: Field.text("Id of the person", "ada"),
+      runs: Field.integer("Runs in which the vote of the seat is of this person", 30),
+      judged: Field.integer("Of these, runs whose decision has a mark `correct`", 20),
+      right: Field.integer("Of these, runs in which the vote was right", 16),
+      rightShare: recordFigures.rightShare,
+      rightInterval: recordFigures.rightInterval
+    })
+  ).annotate({ description: `The persons, those with the most votes first, at most ${MAX_SEAT_PERSONS}` })
+}).annotate({ identifier: "SeatAnswers", description: "How people answered for a seat" })
+
+const seat = optional(SeatAnswers)
+
 /** The answer of `GET /agents/:id/record` (docs/reference/marks.md#record). */
 export const AgentVoteRecord = Schema.Struct({
   participantId: Field.text("The agent", "risk-analyst"),
   examined: Field.integer("Decided runs in which it took part that were read, the latest ones", 130),
   ...recordFigures,
+  seat,
   reliability: Schema.Array(
     Schema.Struct({
       low: Field.number("Lower end of the bin of confidences", 0.8),
@@ -240,7 +263,7 @@ export type AgentVoteRecord = typeof AgentVoteRecord.Type
 /** The answer of `GET /agents/records` (docs/reference/marks.md#records). */
 export const AgentVoteRecords = Schema.Struct({
   data: Schema.Array(
-    Schema.Struct({ participantId: Field.text("The agent", "risk-analyst"), ...recordFigures })
+    Schema.Struct({ participantId: Field.text("The agent or the seat", "risk-analyst"), ...recordFigures, seat })
   ).annotate({ description: `The agents that voted, the most votes first, at most ${MAX_RECORDED_AGENTS}` }),
   examined: Field.integer(
     `Decided runs that were read, the latest ones; of each the first ${MAX_RECORDED_VOTERS} participants count`,

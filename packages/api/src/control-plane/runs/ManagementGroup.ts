@@ -71,13 +71,21 @@ export class ManagementGroup extends HttpApiGroup.make("management")
       params: id,
       payload: bodySchema(NewArtifact, { unknownKeys: "reject" }),
       success: Artifact.pipe(created),
-      error: [Failure.RunNotFound, Failure.RunReadOnly]
+      error: [
+        Failure.RunNotFound,
+        Failure.RunReadOnly,
+        Failure.ArtifactRefused,
+        Failure.ArtifactOfLauncher,
+        Failure.ArtifactConflict
+      ]
     }).annotateMerge(
       operation({
         id: "addArtifact",
         access: "operator",
         summary: "Add an artifact to a run",
-        description: "In any status of the run. Emits the event `artifact.created`."
+        description:
+          "In any status of the run. Emits the event `artifact.created`. With an `idempotencyKey` that the run has, the " +
+          "answer is the first artifact of this key."
       })
     )
   )

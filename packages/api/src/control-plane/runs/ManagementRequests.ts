@@ -1,4 +1,12 @@
-import { Field, isOneLine, MAX_TAG_LENGTH, MAX_TAGS } from "@runplane/domain"
+import {
+  Field,
+  idempotencyKey,
+  isOneLine,
+  MAX_TAG_LENGTH,
+  MAX_TAGS,
+  PEOPLE_ANSWER,
+  PEOPLE_ITEM
+} from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -28,12 +36,20 @@ export const CloneRun = Schema.Struct({
 
 /** The body of `POST /runs/:id/artifacts`. */
 export const NewArtifact = Schema.Struct({
-  kind: Schema.Literals(["trace", "json", "report", "log", "bundle"]).annotate({
-    description: "What it is",
+  kind: Schema.Literals(["trace", "json", "report", "log", "bundle", PEOPLE_ITEM, PEOPLE_ANSWER]).annotate({
+    description: "What it is; only the launch service may add `people.item` and `people.answer`",
     examples: ["report"]
   }),
   label: Field.text("Name for readers", "Post-mortem").check(Schema.isMinLength(1), isOneLine),
   uri: optional(Field.text("Where it is kept, when not here", "https://example.org/reports/17")),
-  inline: optional(Field.object("The artifact itself, any JSON object"))
+  inline: optional(
+    Field.object("The artifact itself, any JSON object; of `people.item` and `people.answer` one of their form")
+  ),
+  idempotencyKey: optional(
+    idempotencyKey(
+      "A key of this artifact in its run: a second request with it and the same artifact answers with the first one",
+      "report-17"
+    )
+  )
 }).annotate({ identifier: "ArtifactRequest", description: "The artifact, or where it is" })
 export type NewArtifact = typeof NewArtifact.Type

@@ -1,4 +1,4 @@
-import { Field, RECEIPT_ARTIFACT, RunId } from "@runplane/domain"
+import { Field, PEOPLE_ANSWER, PEOPLE_ITEM, RECEIPT_ARTIFACT, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -12,8 +12,14 @@ const ArtifactKind = Schema.Literals([
   "bundle",
   "otlp.input",
   "otlp.output",
-  RECEIPT_ARTIFACT
-]).annotate({ description: "What it is; macp.receipt is the runtime's receipt of the decision" })
+  RECEIPT_ARTIFACT,
+  PEOPLE_ITEM,
+  PEOPLE_ANSWER
+]).annotate({
+  description:
+    "What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, " +
+    "people.answer its answer"
+})
 export const isArtifactKind = Schema.is(ArtifactKind)
 
 export const Artifact = Schema.Struct({
@@ -31,6 +37,19 @@ export const Artifact = Schema.Struct({
   createdAt: Field.time("When it was added")
 }).annotate({ identifier: "Artifact", description: "A trace bundle, report or log of a run" })
 export type Artifact = typeof Artifact.Type
+
+/** An accepted message of a run, by its id (docs/reference/runs.md#messages). */
+export const AcceptedMessage = Schema.Struct({
+  messageId: Field.text("Id that the sender gave it"),
+  messageType: Field.text("Type of the message", "Vote"),
+  sender: Field.text("Who sent it", "risk-officer"),
+  ordinal: Field.integer("Its position among the accepted messages that the log has; SessionStart is 1", 7),
+  payloadSha256: optional(
+    Field.text("SHA-256 of the bytes of its payload, hexadecimal; absent where the log does not have these bytes")
+  ),
+  receivedAt: Field.time("When the service received it")
+}).annotate({ identifier: "AcceptedMessage", description: "A message that the runtime accepted, as the log has it" })
+export type AcceptedMessage = typeof AcceptedMessage.Type
 
 /** A message that an observed agent sent, as captured from the runtime stream (docs/reference/runs.md#messages). */
 export const OutboundMessage = Schema.Struct({

@@ -1,4 +1,4 @@
-import { RunDescriptor, RunMetrics, RunState } from "@runplane/domain"
+import { about, RunDescriptor, RunMetrics, RunState } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
@@ -8,7 +8,7 @@ import { operation, tag } from "../../openapi/Describe.ts"
 import { RunReference } from "../../validation/Params.ts"
 import { bodySchema } from "../../validation/RequestSchema.ts"
 import { Run, RunAccepted, RunPage, RunValidation } from "./Run.ts"
-import { Artifact, OutboundMessage } from "./RunRecords.ts"
+import { AcceptedMessage, Artifact, OutboundMessage } from "./RunRecords.ts"
 import { AbandonRun, Reason, runListQuery, runQuery } from "./RunRequests.ts"
 
 const id = { id: RunReference }
@@ -137,6 +137,19 @@ export class RunsGroup extends HttpApiGroup.make("runs")
         description:
           "One record for each message of the session's agents, oldest first, refused ones included. The service itself " +
           "sends none."
+      })
+    ),
+    HttpApiEndpoint.get("message", "/runs/:id/messages/:messageId", {
+      params: { ...id, messageId: Schema.String.annotate(about("Id that the sender gave it", "m-17")) },
+      success: AcceptedMessage,
+      error: [Failure.RunNotFound, Failure.MessageNotFound]
+    }).annotateMerge(
+      operation({
+        id: "getAcceptedMessage",
+        access: "viewer",
+        summary: "Read an accepted message of the session",
+        description:
+          "By its id, with the digest of its bytes: whether a message of a sender is on record, exactly as sent."
       })
     ),
     HttpApiEndpoint.post("cancel", "/runs/:id/cancel", {

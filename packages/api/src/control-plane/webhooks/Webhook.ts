@@ -12,7 +12,9 @@ export const webhookEvents = [
   "run.corrected",
   "run.suspended",
   "run.resumed",
-  "mark.added"
+  "mark.added",
+  "item.opened",
+  "item.closed"
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 

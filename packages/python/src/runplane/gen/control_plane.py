@@ -13,6 +13,26 @@ class AbandonRun(TypedDict):
     """Why the session will not be opened."""
 
 
+class _AcceptedMessageRequired(TypedDict):
+    messageId: str
+    """Id that the sender gave it."""
+    messageType: str
+    """Type of the message."""
+    sender: str
+    """Who sent it."""
+    ordinal: int
+    """Its position among the accepted messages that the log has; SessionStart is 1."""
+    receivedAt: str
+    """When the service received it."""
+
+
+class AcceptedMessage(_AcceptedMessageRequired, total=False):
+    """A message that the runtime accepted, as the log has it."""
+
+    payloadSha256: str
+    """SHA-256 of the bytes of its payload, hexadecimal; absent where the log does not have these bytes."""
+
+
 class _AgUiEventRequired(TypedDict):
     type: str
     """What it says."""
@@ -229,6 +249,7 @@ class AgentVoteRecord(_AgentVoteRecordRequired, total=False):
     """Whether its confidence fits; absent without a stated confidence."""
     costPerRightUsd: float
     """Cost in judged runs for each right vote; absent without one."""
+    seat: SeatAnswers
     summary: str
     """The record in words, each number with its interval."""
     by: List[AgentVoteRecordByItem]
@@ -281,7 +302,7 @@ class AgentVoteRecordsDataItemConfidence(TypedDict):
 
 class _AgentVoteRecordsDataItemRequired(TypedDict):
     participantId: str
-    """The agent."""
+    """The agent or the seat."""
     runs: int
     """Of these, runs in which it voted."""
     withOutcome: int
@@ -313,6 +334,7 @@ class AgentVoteRecordsDataItem(_AgentVoteRecordsDataItemRequired, total=False):
     """Whether its confidence fits; absent without a stated confidence."""
     costPerRightUsd: float
     """Cost in judged runs for each right vote; absent without one."""
+    seat: SeatAnswers
 
 
 class AgentVoteRecords(TypedDict):
@@ -394,7 +416,7 @@ class _AlertBudgetRequired(TypedDict):
     name: str
     """Name, for readers."""
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, agreementBelow, or markBelow: and the name of a mark."""
     per: AlertPer
     window: AlertWindow
     key: str
@@ -534,7 +556,7 @@ class _AlertRuleChangeRequired(TypedDict):
     per: AlertPer
     window: AlertWindow
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleChangeLevelsItem]
     """Thresholds, ascending."""
 
@@ -591,7 +613,7 @@ class _AlertRuleRequestRequired(TypedDict):
     per: AlertPer
     window: AlertWindow
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleRequestLevelsItem]
     """Thresholds, ascending."""
 
@@ -644,7 +666,7 @@ class _AlertRuleStateRequired(TypedDict):
     zone: str
     """IANA name of the zone of calendar periods."""
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleStateLevelsItem]
     """Thresholds, ascending."""
     createdAt: str
@@ -808,8 +830,8 @@ class _ArtifactRequired(TypedDict):
     id: str
     """Id of the artifact: UUID."""
     runId: RunId
-    kind: Literal["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output", "macp.receipt"]
-    """What it is; macp.receipt is the runtime's receipt of the decision."""
+    kind: Literal["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output", "macp.receipt", "people.item", "people.answer"]
+    """What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, people.answer its answer."""
     label: str
     """Name for readers."""
     createdAt: str
@@ -828,8 +850,8 @@ class Artifact(_ArtifactRequired, total=False):
 
 
 class _ArtifactRequestRequired(TypedDict):
-    kind: Literal["trace", "json", "report", "log", "bundle"]
-    """What it is."""
+    kind: Literal["trace", "json", "report", "log", "bundle", "people.item", "people.answer"]
+    """What it is; only the launch service may add `people.item` and `people.answer`."""
     label: str
     """Name for readers."""
 
@@ -840,7 +862,9 @@ class ArtifactRequest(_ArtifactRequestRequired, total=False):
     uri: str
     """Where it is kept, when not here."""
     inline: Dict[str, Any]
-    """The artifact itself, any JSON object."""
+    """The artifact itself, any JSON object; of `people.item` and `people.answer` one of their form."""
+    idempotencyKey: str
+    """A key of this artifact in its run: a second request with it and the same artifact answers with the first one."""
 
 
 class _AuditEntryRequired(TypedDict):
@@ -1173,6 +1197,12 @@ class CardVoter(_CardVoterRequired, total=False):
 
     role: str
     """What it does in a session without votes."""
+    person: str
+    """Of a seat: the person whose vote it is."""
+    answeredAt: str
+    """When that person gave the vote."""
+    noAnswerBy: str
+    """Of a seat whose deadline acted: until when no person answered."""
     confidence: float
     """0 to 1, of its last evaluation."""
     opinion: Literal["for", "against", "unsure"]
@@ -1486,6 +1516,10 @@ class DecisionClaim(_DecisionClaimRequired, total=False):
 
     participantId: str
     """Whose it is."""
+    person: str
+    """The person who gave the answer of a seat, by its record; absent without one."""
+    unanswered: bool
+    """Present for an act of the deadline: no person gave an answer."""
     denials: List[DenialReason]
     """Reasons of a denial with their codes; absent without any."""
 
@@ -3143,8 +3177,8 @@ class _MeRequired(TypedDict):
     """The name for readers: the same, but `user:` and the name of the token's holder."""
     type: Literal["api-key", "user", "anonymous", "rule"]
     """How the caller is identified."""
-    role: Literal["ingest", "viewer", "operator", "admin"]
-    """What the caller may do: ingest sends telemetry, viewer reads, operator acts on runs, admin does everything."""
+    role: Literal["ingest", "viewer", "operator", "admin", "voter"]
+    """What the caller may do: ingest sends telemetry, viewer reads, operator acts on runs, admin does everything, voter answers questions to people and does nothing else."""
 
 
 class Me(_MeRequired, total=False):
@@ -5101,6 +5135,48 @@ class SearchFields(TypedDict):
     """The fields, the fast ones first."""
 
 
+class SeatAnswersPersonsItemRightInterval(TypedDict):
+    """Wilson interval of 95 % of `rightShare`."""
+
+    low: float
+    """Lower end."""
+    high: float
+    """Upper end."""
+
+
+class _SeatAnswersPersonsItemRequired(TypedDict):
+    person: str
+    """Id of the person."""
+    runs: int
+    """Runs in which the vote of the seat is of this person."""
+    judged: int
+    """Of these, runs whose decision has a mark `correct`."""
+    right: int
+    """Of these, runs in which the vote was right."""
+
+
+class SeatAnswersPersonsItem(_SeatAnswersPersonsItemRequired, total=False):
+    rightShare: float
+    """`right` of `judged`; absent without any."""
+    rightInterval: SeatAnswersPersonsItemRightInterval
+    """Wilson interval of 95 % of `rightShare`."""
+
+
+class SeatAnswers(TypedDict):
+    """How people answered for a seat."""
+
+    answers: int
+    """Answers of people in the runs that were read."""
+    unanswered: int
+    """Acts of its deadline, which are the vote of no person."""
+    revealedBefore: int
+    """Answers that were given with the votes of the others shown."""
+    rubberStamps: int
+    """Answers that came within 3 s of their question."""
+    persons: List[SeatAnswersPersonsItem]
+    """The persons, those with the most votes first, at most 100."""
+
+
 class SessionDescriptorParticipantsItem(TypedDict):
     id: str
     """Id of the participant."""
@@ -5685,7 +5761,7 @@ class _WebhookRequired(TypedDict):
     url: str
     """Where deliveries go; viewers see scheme and host alone."""
     events: List[str]
-    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added; none means all, other names match nothing."""
+    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.closed; none means all, other names match nothing."""
     secret: str
     """In full only in the answer that creates the subscription; afterwards its last 4 characters."""
     active: bool
@@ -5712,7 +5788,7 @@ class WebhookChange(TypedDict, total=False):
     url: str
     """Absolute http or https URL."""
     events: List[str]
-    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added; empty means all, other types of the log match nothing."""
+    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.closed; empty means all, other types of the log match nothing."""
     secret: str
     """Signs every delivery; with the prefix whsec_ the rest is a base64 key of 24 to 64 bytes for webhook-signature."""
     active: bool
@@ -5791,7 +5867,7 @@ class WebhookPayloadData(TypedDict):
 
 
 class _WebhookPayloadRequired(TypedDict):
-    event: Literal["run.started", "run.completed", "run.failed", "run.cancelled", "run.corrected", "run.suspended", "run.resumed", "mark.added"]
+    event: Literal["run.started", "run.completed", "run.failed", "run.cancelled", "run.corrected", "run.suspended", "run.resumed", "mark.added", "item.opened", "item.closed"]
     """What happened."""
     runId: str
     """Id of the run."""
@@ -5818,7 +5894,7 @@ class WebhookRequest(_WebhookRequestRequired, total=False):
     """A subscription."""
 
     events: List[str]
-    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added; empty means all, other types of the log match nothing."""
+    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.closed; empty means all, other types of the log match nothing."""
 
 
 class WhatIfAnswer(TypedDict):
@@ -5995,6 +6071,18 @@ class ControlPlaneCalls(Service):
             "GET",
             "/runs/{id}/messages",
             path={"id": id},
+        ))
+
+    def get_accepted_message(
+        self,
+        id: str,
+        message_id: str,
+    ) -> AcceptedMessage:
+        """Read an accepted message of the session."""
+        return cast("AcceptedMessage", self._json(
+            "GET",
+            "/runs/{id}/messages/{messageId}",
+            path={"id": id, "messageId": message_id},
         ))
 
     def cancel_run(

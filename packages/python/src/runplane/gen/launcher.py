@@ -6,6 +6,17 @@ from typing import Any, Dict, Generator, List, Literal, Optional, Sequence, Type
 from ..http import Service, StreamMessage
 
 
+class ActConsequence(TypedDict):
+    """What the session could decide after one act of this seat, were it the next message."""
+
+    act: Literal["approve", "reject", "abstain", "evaluate", "object", "accept", "decline"]
+    """approve and reject are the votes of a decision and the ballots of a quorum; accept and decline answer a handoff."""
+    positive: Literal["met", "certain", "possible", "impossible"]
+    """met: a commitment would be accepted at once; certain: once all have acted, whatever they say; impossible: never again."""
+    negative: Literal["met", "certain", "possible", "impossible"]
+    """met: a commitment would be accepted at once; certain: once all have acted, whatever they say; impossible: never again."""
+
+
 class _AgentProcessRequired(TypedDict):
     id: str
     """Id of the process in this service: UUID."""
@@ -73,6 +84,62 @@ class AgentStartFailed(_AgentStartFailedRequired, total=False):
     """More about it, where there is something to say."""
 
 
+class _AnswerConflictRequired(TypedDict):
+    statusCode: Literal[409]
+    """The HTTP status."""
+    errorCode: Literal["ITEM_ANSWERED", "ITEM_STALE", "ITEM_NOT_OPEN", "BASIS_UNKNOWN", "HISTORY_GONE"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class AnswerConflict(_AnswerConflictRequired, total=False):
+    """An error answered with 409."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
+class AnswerRequestBasis(TypedDict):
+    """What of the session the person was shown: `basis` of the item."""
+
+    ordinal: int
+    """Ordinal of the basis that the person was shown."""
+    sha256: str
+    """Its running SHA-256."""
+
+
+class _AnswerRequestRequired(TypedDict):
+    act: Literal["approve", "reject", "abstain", "evaluate", "object", "accept", "decline"]
+    """approve and reject are the votes of a decision and the ballots of a quorum; accept and decline answer a handoff."""
+    proposalHash: str
+    """proposalHash of the item as the person was shown it."""
+    basis: AnswerRequestBasis
+    """What of the session the person was shown: `basis` of the item."""
+
+
+class AnswerRequest(_AnswerRequestRequired, total=False):
+    """The answer of a person, bound to what it was shown."""
+
+    recommendation: Literal["APPROVE", "REVIEW", "BLOCK", "REJECT"]
+    """Of an evaluation."""
+    confidence: Union[float, Literal["NaN", "Infinity", "-Infinity"]]
+    """From 0 to 1; a vote has none on the wire, so it is in the record of the control plane alone."""
+    severity: Literal["low", "medium", "high", "critical"]
+    """Of an objection."""
+    reason: str
+    """In the words of the person; it goes into the session."""
+
+
+class AnsweredItem(TypedDict):
+    """An item with its answer, which the service sends from now on."""
+
+    id: str
+    """Id of the item: UUID."""
+    state: ItemState
+    given: ItemAnswer
+
+
 class ApiKeyRejected(TypedDict):
     """A request without a valid key."""
 
@@ -82,6 +149,17 @@ class ApiKeyRejected(TypedDict):
     """The reason phrase of the status."""
     statusCode: Literal[401]
     """The HTTP status."""
+
+
+class Basis(TypedDict):
+    """What the caller is shown; absent while the session is read again."""
+
+    ordinal: int
+    """The last accepted message that was received; SessionStart is 1."""
+    sha256: str
+    """Running SHA-256 over all accepted messages up to it, hexadecimal."""
+    withheld: List[int]
+    """Ordinals up to it that were not shown before the answer."""
 
 
 class CatalogAgent(TypedDict):
@@ -114,7 +192,7 @@ class CatalogAgent(TypedDict):
 class _CatalogEntryNotFoundRequired(TypedDict):
     statusCode: Literal[404]
     """The HTTP status."""
-    errorCode: Literal["PACK_NOT_FOUND", "SCENARIO_NOT_FOUND", "VERSION_NOT_FOUND", "TEMPLATE_NOT_FOUND", "AGENT_NOT_FOUND", "PROCESS_NOT_FOUND"]
+    errorCode: Literal["PACK_NOT_FOUND", "SCENARIO_NOT_FOUND", "VERSION_NOT_FOUND", "TEMPLATE_NOT_FOUND", "AGENT_NOT_FOUND", "PROCESS_NOT_FOUND", "ITEM_NOT_FOUND"]
     """What went wrong, for programs."""
     message: str
     """What went wrong, for people."""
@@ -180,6 +258,7 @@ class CompileLaunchResult(_CompileLaunchResultRequired, total=False):
     """A run descriptor with the start data of its initiator agent."""
 
     initiator: LaunchInitiator
+    people: PeopleText
 
 
 class _CompileRequestRequired(TypedDict):
@@ -314,6 +393,45 @@ class ExampleRunRequest(_ExampleRunRequestRequired, total=False):
     """Id of the run that this one repeats, kept in the session's metadata."""
 
 
+class _HashedMembersSubjectRequired(TypedDict):
+    messageId: str
+    """Id of the message."""
+    sender: str
+    """Its sender."""
+    type: str
+    """Proposal, ApprovalRequest or HandoffOffer."""
+    payloadSha256: str
+    """SHA-256 of the bytes of the payload."""
+
+
+class HashedMembersSubject(_HashedMembersSubjectRequired, total=False):
+    """The message that is answered, as the runtime accepted it."""
+
+    nonce: str
+    """32 random bytes, hexadecimal: without them a short text could be guessed from the hash; erased with it."""
+
+
+class HashedMembers(TypedDict):
+    """Everything that an answer is bound to."""
+
+    sessionId: str
+    """The session."""
+    mode: str
+    """Id of the mode at the runtime."""
+    modeVersion: str
+    """Version of the mode."""
+    configurationVersion: str
+    """Version of the configuration."""
+    policyVersion: str
+    """The policy of the session."""
+    policyHash: Union[str, None]
+    """SHA-256 of the policy as the runtime has it; null when it could not be read."""
+    participants: List[str]
+    """The participants of the session, in its order."""
+    subject: HashedMembersSubject
+    """The message that is answered, as the runtime accepted it."""
+
+
 class HealthAnswer(TypedDict):
     """The process answers."""
 
@@ -370,6 +488,198 @@ class HostedAgent(TypedDict):
     """How the agent was started."""
 
 
+class _InboxEntryRequired(TypedDict):
+    id: str
+    """Id of the item: UUID."""
+    sessionId: str
+    """The session."""
+    seat: str
+    """The participant whose acts come from a person."""
+    scenarioRef: str
+    """The scenario: pack/scenario@version."""
+    mode: Literal["decision", "quorum", "handoff"]
+    """Mode of the session."""
+    modeName: str
+    """Its id at the runtime."""
+    state: ItemState
+    proposalHash: str
+    """What an answer is bound to: SHA-256 over the canonical JSON of `hashed`."""
+    createdAt: str
+    """When the message was read that it is about."""
+
+
+class InboxEntry(_InboxEntryRequired, total=False):
+    """One question to one seat in one session, as a list shows it."""
+
+    reason: str
+    """Why it is closed, in words."""
+    title: str
+    """What is proposed, requested or offered, in one line."""
+    openedAt: str
+    """When it began to take an answer."""
+    deadlineAt: str
+    """Until when it takes an answer; absent: as long as the session lives."""
+    seenAt: str
+    """When an assigned person first read it while it was open."""
+    closedAt: str
+    """When it took no answer any more."""
+    replaces: str
+    """The stale item in place of which it is asked."""
+    follows: str
+    """The item whose evaluation or objection it follows: it takes the vote."""
+    newItem: str
+    """The item that replaces or follows this one."""
+
+
+class InboxItemRun(TypedDict):
+    """The run; absent without a control plane, and while it has none or does not answer."""
+
+    runId: str
+    """Id of the run at the control plane: UUID."""
+    api: str
+    """The run at the control plane."""
+    page: str
+    """Its page in the web console."""
+
+
+class _InboxItemPayloadRequired(TypedDict):
+    type: str
+    """Its protobuf message."""
+    base64: str
+    """Its bytes as the runtime accepted them."""
+
+
+class InboxItemPayload(_InboxItemPayloadRequired, total=False):
+    """The payload of the message that is answered."""
+
+    decoded: Dict[str, Any]
+    """The same in the names of the protocol; absent when they cannot be read."""
+
+
+class InboxItemProof(TypedDict):
+    """How sure the service has to be of the person."""
+
+    needed: Literal["session", "fresh"]
+    """session: a sign-in; fresh: one of the last five minutes."""
+    given: Literal["none", "session", "fresh"]
+    """What the caller has; none on a service that requires no sign-in."""
+
+
+class InboxItemPolicy(TypedDict):
+    """The policy of the session."""
+
+    version: str
+    """Id of the policy."""
+    lines: List[str]
+    """Its rules in words; empty when they could not be read."""
+
+
+class _InboxItemRequired(TypedDict):
+    id: str
+    """Id of the item: UUID."""
+    sessionId: str
+    """The session."""
+    seat: str
+    """The participant whose acts come from a person."""
+    scenarioRef: str
+    """The scenario: pack/scenario@version."""
+    mode: Literal["decision", "quorum", "handoff"]
+    """Mode of the session."""
+    modeName: str
+    """Its id at the runtime."""
+    state: ItemState
+    proposalHash: str
+    """What an answer is bound to: SHA-256 over the canonical JSON of `hashed`."""
+    createdAt: str
+    """When the message was read that it is about."""
+    payload: InboxItemPayload
+    """The payload of the message that is answered."""
+    hashed: HashedMembers
+    assigned: List[ItemAssignee]
+    """Who may answer: of the scenario, and who was added."""
+    returns: List[ItemReturn]
+    """Its returns, the first one first."""
+    mayAnswer: bool
+    """Whether the caller may answer, if it is open."""
+    reasonRule: Literal["required", "optional"]
+    """Whether an answer needs a reason."""
+    proof: InboxItemProof
+    """How sure the service has to be of the person."""
+    acts: List[Literal["approve", "reject", "abstain", "evaluate", "object", "accept", "decline"]]
+    """The answers that are possible now; it may be empty."""
+    messages: List[ShownMessage]
+    """Evaluations, objections and revealed votes about the same subject, in their order."""
+    policy: InboxItemPolicy
+    """The policy of the session."""
+
+
+class InboxItem(_InboxItemRequired, total=False):
+    """One question to one seat in one session."""
+
+    reason: str
+    """Why it is closed, in words."""
+    title: str
+    """What is proposed, requested or offered, in one line."""
+    openedAt: str
+    """When it began to take an answer."""
+    deadlineAt: str
+    """Until when it takes an answer; absent: as long as the session lives."""
+    seenAt: str
+    """When an assigned person first read it while it was open."""
+    closedAt: str
+    """When it took no answer any more."""
+    replaces: str
+    """The stale item in place of which it is asked."""
+    follows: str
+    """The item whose evaluation or objection it follows: it takes the vote."""
+    newItem: str
+    """The item that replaces or follows this one."""
+    run: InboxItemRun
+    """The run; absent without a control plane, and while it has none or does not answer."""
+    mayNotBecause: str
+    """Why the caller may not answer, in words."""
+    closedActs: str
+    """Why an evaluation or an objection of this seat is not possible now."""
+    basis: Basis
+    unavailable: str
+    """Why the item takes no answer now, such as a session that is being read again."""
+    consequences: List[ActConsequence]
+    """What each act leads to; absent while it would show withheld votes, and without known rules."""
+    given: ItemAnswer
+    nonce: str
+    """For the header x-page-nonce of an answer to this item; only for a caller that is known by its cookie."""
+
+
+class _InboxPageRequired(TypedDict):
+    data: List[InboxEntry]
+    """The items of this page."""
+    limit: int
+    """Most items of a page, as requested."""
+
+
+class InboxPage(_InboxPageRequired, total=False):
+    """One page of items, the oldest first."""
+
+    nextCursor: str
+    """Only on a full page: to be given as cursor for the next one."""
+
+
+class _InboxUnavailableRequired(TypedDict):
+    statusCode: Literal[503]
+    """The HTTP status."""
+    errorCode: Literal["SESSION_UNREAD", "DATABASE_UNAVAILABLE"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class InboxUnavailable(_InboxUnavailableRequired, total=False):
+    """An error answered with 503."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
 class IssuerUnavailable(TypedDict):
     """A token cannot be checked now."""
 
@@ -379,6 +689,88 @@ class IssuerUnavailable(TypedDict):
     """The reason phrase of the status."""
     statusCode: Literal[503]
     """The HTTP status."""
+
+
+class _ItemAnswerContentRequired(TypedDict):
+    act: Literal["approve", "reject", "abstain", "evaluate", "object", "accept", "decline"]
+    """approve and reject are the votes of a decision and the ballots of a quorum; accept and decline answer a handoff."""
+    reason: str
+    """In the words of the person."""
+
+
+class ItemAnswerContent(_ItemAnswerContentRequired, total=False):
+    """Absent while it is withheld: the caller still has a question of this session to answer."""
+
+    recommendation: Literal["APPROVE", "REVIEW", "BLOCK", "REJECT"]
+    """Of an evaluation."""
+    confidence: float
+    """From 0 to 1."""
+    severity: Literal["low", "medium", "high", "critical"]
+    """Of an objection."""
+
+
+class _ItemAnswerRequired(TypedDict):
+    at: str
+    """When it was stored."""
+
+
+class ItemAnswer(_ItemAnswerRequired, total=False):
+    """Who has answered an item, when, and how."""
+
+    by: str
+    """The person; absent for an act of the deadline."""
+    content: ItemAnswerContent
+    """Absent while it is withheld: the caller still has a question of this session to answer."""
+
+
+class _ItemAssigneeRequired(TypedDict):
+    to: str
+    """`person:` or `group:` and an id."""
+
+
+class ItemAssignee(_ItemAssigneeRequired, total=False):
+    """Who may answer."""
+
+    by: str
+    """Who added it; absent for one of the scenario."""
+    at: str
+    """When it was added."""
+    reason: str
+    """Why it was added."""
+
+
+class _ItemGoneRequired(TypedDict):
+    statusCode: Literal[410]
+    """The HTTP status."""
+    errorCode: Literal["ITEM_CLOSED"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class ItemGone(_ItemGoneRequired, total=False):
+    """An error answered with 410."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
+class _ItemReturnRequired(TypedDict):
+    by: str
+    """Who returned it."""
+    at: str
+    """When it was returned."""
+    reason: str
+    """Why, in the words of the person."""
+
+
+class ItemReturn(_ItemReturnRequired, total=False):
+    """A return of the item."""
+
+    to: str
+    """Who was added; absent for an item given back to those who were assigned."""
+
+ItemState = Literal["waiting", "open", "answered", "sent", "accepted", "stale", "not-needed", "expired", "withdrawn", "refused", "unknown"]
 
 
 class _LaunchConflictRequired(TypedDict):
@@ -636,10 +1028,11 @@ class _LauncherNotReadyChecksRequired(TypedDict):
 
 
 class LauncherNotReadyChecks(_LauncherNotReadyChecksRequired, total=False):
-    """Of the scenario packs, of the background loops, of the control plane when one is configured, and of launched runs while it does not have them."""
+    """Of the scenario packs, of the background loops, of the control plane and of the database of the seats when they are configured, and of launched runs while the control plane does not have them."""
 
     loops: LauncherCheck
     controlPlane: LauncherCheck
+    database: LauncherCheck
     launchedRuns: LauncherCheck
 
 
@@ -649,7 +1042,7 @@ class _LauncherNotReadyRequired(TypedDict):
     ok: bool
     """Whether status is ok."""
     checks: LauncherNotReadyChecks
-    """Of the scenario packs, of the background loops, of the control plane when one is configured, and of launched runs while it does not have them."""
+    """Of the scenario packs, of the background loops, of the control plane and of the database of the seats when they are configured, and of launched runs while the control plane does not have them."""
 
 
 class LauncherNotReady(_LauncherNotReadyRequired, total=False):
@@ -664,10 +1057,11 @@ class _LauncherReadinessChecksRequired(TypedDict):
 
 
 class LauncherReadinessChecks(_LauncherReadinessChecksRequired, total=False):
-    """Of the scenario packs, of the background loops, of the control plane when one is configured, and of launched runs while it does not have them."""
+    """Of the scenario packs, of the background loops, of the control plane and of the database of the seats when they are configured, and of launched runs while the control plane does not have them."""
 
     loops: LauncherCheck
     controlPlane: LauncherCheck
+    database: LauncherCheck
     launchedRuns: LauncherCheck
 
 
@@ -677,7 +1071,7 @@ class _LauncherReadinessRequired(TypedDict):
     ok: bool
     """Whether status is ok."""
     checks: LauncherReadinessChecks
-    """Of the scenario packs, of the background loops, of the control plane when one is configured, and of launched runs while it does not have them."""
+    """Of the scenario packs, of the background loops, of the control plane and of the database of the seats when they are configured, and of launched runs while the control plane does not have them."""
 
 
 class LauncherReadiness(_LauncherReadinessRequired, total=False):
@@ -737,8 +1131,8 @@ class _MeRequired(TypedDict):
     """The name for readers: the same, but `user:` and the name of the token's holder."""
     type: Literal["api-key", "user", "anonymous", "rule"]
     """How the caller is identified."""
-    role: Literal["ingest", "viewer", "operator", "admin"]
-    """What the caller may do: ingest sends telemetry, viewer reads, operator acts on runs, admin does everything."""
+    role: Literal["ingest", "viewer", "operator", "admin", "voter"]
+    """What the caller may do: ingest sends telemetry, viewer reads, operator acts on runs, admin does everything, voter answers questions to people and does nothing else."""
 
 
 class Me(_MeRequired, total=False):
@@ -779,6 +1173,98 @@ class Pack(TypedDict):
     """Tags of the pack."""
 
 
+class _PeopleAuditEntryRequired(TypedDict):
+    id: str
+    """Position of the entry; later entries have greater ones."""
+    at: str
+    """When it was done."""
+    actor: str
+    """The person; `service`, `deadline` or `retention` for what no person did."""
+    action: str
+    """What was done."""
+    detail: Dict[str, Any]
+    """More about it; it has no text of a proposal, and of an answer its act alone."""
+
+
+class PeopleAuditEntry(_PeopleAuditEntryRequired, total=False):
+    """Who did what to which question."""
+
+    item: str
+    """The question; absent for what concerns none."""
+    sessionId: str
+    """The session of the question."""
+    seat: str
+    """The seat of the question."""
+
+
+class _PeopleAuditPageRequired(TypedDict):
+    data: List[PeopleAuditEntry]
+    """The entries of this page, the newest first."""
+    limit: int
+    """Most entries of a page, as requested."""
+
+
+class PeopleAuditPage(_PeopleAuditPageRequired, total=False):
+    """One page of the audit of questions and answers."""
+
+    nextCursor: str
+    """Only on a full page: to be given as cursor for the next one."""
+
+
+class PeopleErasure(TypedDict):
+    """How many rows of the launch service have lost their texts."""
+
+    sessionId: str
+    """The session."""
+    seats: int
+    """Seats that were erased now; 0 for a session that was erased before."""
+    items: int
+    """Questions that lost their payload and its hash."""
+    answers: int
+    """Answers that lost their reason, their message and its hash."""
+    nonces: int
+    """Nonces that were deleted: without them nothing can be guessed from a proposal's hash."""
+    records: int
+    """Copies of what the control plane has that were deleted."""
+    returns: int
+    """Reasons of returned questions that were erased."""
+
+
+class PeopleErasureRequest(TypedDict):
+    """A session whose texts are to be erased."""
+
+    sessionId: str
+    """The session."""
+    reason: str
+    """Why; it stays in the audit, so it must not contain an erased text."""
+
+
+class PeopleTextValueEscalateItem(TypedDict):
+    after: str
+    to: List[str]
+
+
+class _PeopleTextValueRequired(TypedDict):
+    assign: List[str]
+
+
+class PeopleTextValue(_PeopleTextValueRequired, total=False):
+    ask: Literal["always", "pivotal"]
+    when: Literal["proposed", "evaluated", "others-voted"]
+    reveal: Literal["after", "before"]
+    acts: List[Literal["evaluate", "object", "vote", "abstain", "approve", "reject", "accept", "decline"]]
+    distinctFrom: List[str]
+    deadline: str
+    escalate: List[PeopleTextValueEscalateItem]
+    onDeadline: Literal["nothing", "abstain", "reject"]
+    stale: Literal["proposal", "record"]
+    reason: Literal["required", "optional"]
+    proof: Literal["session", "fresh", "passkey"]
+    wait: Literal["open", "suspend"]
+
+PeopleText = Dict[str, "PeopleTextValue"]
+
+
 class Requester(TypedDict, total=False):
     """On whose behalf a run is created."""
 
@@ -786,6 +1272,29 @@ class Requester(TypedDict, total=False):
     """Id of the requester, in the caller's own terms."""
     actorType: Literal["user", "service", "system"]
     """What the requester is."""
+
+
+class _ReturnRequestRequired(TypedDict):
+    reason: str
+    """Why it is returned; the others assigned to it read it."""
+
+
+class ReturnRequest(_ReturnRequestRequired, total=False):
+    """An open item that a person gives back, or to a colleague."""
+
+    to: str
+    """`person:` or `group:` and an id, who may answer from now on too."""
+
+
+class ReturnedItem(TypedDict):
+    """An item with all who may answer it."""
+
+    id: str
+    """Id of the item: UUID."""
+    assigned: List[ItemAssignee]
+    """Who may answer now."""
+    returns: List[ItemReturn]
+    """Its returns, the first one first."""
 
 
 class _RunDescriptorRuntimeRequired(TypedDict):
@@ -889,6 +1398,46 @@ class SessionDescriptor(_SessionDescriptorRequired, total=False):
     """Id of the governance policy; the runtime's registry must know it when the session starts."""
     metadata: Dict[str, Any]
     """Any JSON, kept with the run. cancelCallback ({url, bearer?}) or cancellationDelegated (true) make the run cancellable; environment, scenarioRef, source and sourceRef are what runs are found by."""
+
+
+class _ShownMessageRequired(TypedDict):
+    ordinal: int
+    """Its number among the accepted messages of the session; SessionStart is 1."""
+    by: str
+    """Its sender."""
+    type: str
+    """Type of the message."""
+
+
+class ShownMessage(_ShownMessageRequired, total=False):
+    """A message about the same subject."""
+
+    recommendation: str
+    """Of an evaluation."""
+    confidence: float
+    """Of an evaluation: 0 to 1."""
+    severity: str
+    """Of an objection."""
+    vote: str
+    """Of a vote: APPROVE, REJECT or ABSTAIN."""
+    reason: str
+    """In the words of its sender."""
+
+
+class _TooManyAnswersRequired(TypedDict):
+    statusCode: Literal[429]
+    """The HTTP status."""
+    errorCode: Literal["TOO_MANY_ANSWERS"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class TooManyAnswers(_TooManyAnswersRequired, total=False):
+    """An error answered with 429."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
 
 
 class _TooManyRequestsRequired(TypedDict):
@@ -1027,6 +1576,85 @@ class LauncherCalls(Service):
             "/processes/{id}",
             path={"id": id},
         )
+
+    def list_people_audit(
+        self,
+        *,
+        item: Optional[str] = None,
+        actor: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> PeopleAuditPage:
+        """Read the audit of questions and answers."""
+        return cast("PeopleAuditPage", self._json(
+            "GET",
+            "/people/audit",
+            query={"item": item, "actor": actor, "cursor": cursor, "limit": limit},
+        ))
+
+    def erase_people_texts(
+        self,
+        body: PeopleErasureRequest,
+    ) -> PeopleErasure:
+        """Erase the texts of a session."""
+        return cast("PeopleErasure", self._json(
+            "POST",
+            "/people/erasures",
+            body=body,
+        ))
+
+    def list_inbox(
+        self,
+        *,
+        state: Optional[str] = None,
+        seat: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        scope: Optional[Literal["own", "all"]] = None,
+    ) -> InboxPage:
+        """List questions to people."""
+        return cast("InboxPage", self._json(
+            "GET",
+            "/inbox",
+            query={"state": state, "seat": seat, "cursor": cursor, "limit": limit, "scope": scope},
+        ))
+
+    def get_inbox_item(
+        self,
+        id: str,
+    ) -> InboxItem:
+        """Read one question."""
+        return cast("InboxItem", self._json(
+            "GET",
+            "/inbox/{id}",
+            path={"id": id},
+        ))
+
+    def answer_inbox_item(
+        self,
+        id: str,
+        body: AnswerRequest,
+    ) -> AnsweredItem:
+        """Answer a question."""
+        return cast("AnsweredItem", self._json(
+            "POST",
+            "/inbox/{id}/answers",
+            path={"id": id},
+            body=body,
+        ))
+
+    def return_inbox_item(
+        self,
+        id: str,
+        body: ReturnRequest,
+    ) -> ReturnedItem:
+        """Return a question."""
+        return cast("ReturnedItem", self._json(
+            "POST",
+            "/inbox/{id}/return",
+            path={"id": id},
+            body=body,
+        ))
 
     def set_log_level(
         self,

@@ -1,0 +1,8 @@
+import { PeopleAnswer, PeopleItem } from "@runplane/domain"
+import { bodySchema } from "../../validation/RequestSchema.ts"
+
+/** The content of an artifact of the kind `people.item`, as the launch service sends it. */
+export const peopleItemContent = bodySchema(PeopleItem, { unknownKeys: "reject" })
+
+/** The content of an artifact of the kind `people.answer`. */
+export const peopleAnswerContent = bodySchema(PeopleAnswer, { unknownKeys: "reject" })

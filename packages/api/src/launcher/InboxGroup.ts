@@ -1,0 +1,130 @@
+import { about, Field } from "@runplane/domain"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Schema from "effect/Schema"
+import * as Failure from "../errors/LauncherFailures.ts"
+import { operation, tag } from "../openapi/Describe.ts"
+import { UuidParam } from "../validation/Params.ts"
+import { bodySchema } from "../validation/RequestSchema.ts"
+import { AnsweredItem, AnswerRequest, InboxItem, InboxPage, inboxQuery, ReturnedItem, ReturnRequest } from "./Inbox.ts"
+
+const id = { id: UuidParam }
+
+const NONCE = "5f2b0c9d6a1e4873b2c5d8f09e7a6b1c3d4e5f60718293a4b5c6d7e8f9001122"
+
+/** Sent with a cookie: a page of another site knows neither, and the nonce of another item does not fit. */
+const writeHeaders = {
+  "x-page-nonce": Schema.optionalKey(
+    Field.text("`nonce` of the item; required of a caller that is known by its cookie", NONCE)
+  )
+}
+
+/** How an answer came in, for the record. */
+const channelHeader = {
+  "x-runplane-channel": Schema.optionalKey(
+    Schema.Literal("cli").annotate(about("How the answer came in, for the record: cli for the command line", "cli"))
+  )
+}
+
+/** The questions to people, and their answers (docs/reference/people.md#answering). */
+export class InboxGroup extends HttpApiGroup.make("inbox")
+  .add(
+    HttpApiEndpoint.get("list", "/inbox", {
+      query: inboxQuery,
+      success: InboxPage,
+      error: [
+        Failure.UnknownCursor,
+        Failure.PersonForbidden,
+        Failure.InboxDatabaseAway,
+        Failure.NoPeopleDatabase,
+        Failure.InvalidPackData
+      ]
+    }).annotateMerge(
+      operation({
+        id: "listInbox",
+        access: "viewer",
+        takesVoters: true,
+        summary: "List questions to people",
+        description: "The items that the caller is assigned to, the oldest first; with `scope=all` those of all people."
+      })
+    ),
+    HttpApiEndpoint.get("show", "/inbox/:id", {
+      params: id,
+      success: InboxItem,
+      error: [
+        Failure.ItemNotFound,
+        Failure.PersonForbidden,
+        Failure.InboxDatabaseAway,
+        Failure.NoPeopleDatabase,
+        Failure.InvalidPackData
+      ]
+    }).annotateMerge(
+      operation({
+        id: "getInboxItem",
+        access: "viewer",
+        takesVoters: true,
+        summary: "Read one question",
+        description:
+          "Everything that an answer rests on: the payload in full, the other messages about it, the policy, and what each " +
+          "act leads to. Votes of others are withheld until the answer, unless the scenario reveals them."
+      })
+    ),
+    HttpApiEndpoint.post("answer", "/inbox/:id/answers", {
+      params: id,
+      headers: { ...writeHeaders, ...channelHeader },
+      payload: bodySchema(AnswerRequest, { unknownKeys: "reject" }),
+      success: AnsweredItem,
+      error: [
+        Failure.InvalidAnswer,
+        Failure.PersonForbidden,
+        Failure.ItemNotFound,
+        Failure.ItemAnswered,
+        Failure.ItemStale,
+        Failure.ItemNotOpen,
+        Failure.BasisUnknown,
+        Failure.HistoryGone,
+        Failure.ItemClosed,
+        Failure.TooManyAnswers,
+        Failure.SessionUnread,
+        Failure.InboxDatabaseAway,
+        Failure.NoPeopleDatabase,
+        Failure.InvalidPackData
+      ]
+    }).annotateMerge(
+      operation({
+        id: "answerInboxItem",
+        access: "operator",
+        takesVoters: true,
+        summary: "Answer a question",
+        description:
+          "Stores the answer of an assigned person, once for each item, and sends its message into the session. The same " +
+          "answer of the same person again is answered with the first."
+      })
+    ),
+    HttpApiEndpoint.post("return", "/inbox/:id/return", {
+      params: id,
+      headers: writeHeaders,
+      payload: bodySchema(ReturnRequest, { unknownKeys: "reject" }),
+      success: ReturnedItem,
+      error: [
+        Failure.InvalidReturn,
+        Failure.PersonForbidden,
+        Failure.ItemNotFound,
+        Failure.ItemNotOpen,
+        Failure.ItemClosed,
+        Failure.InboxDatabaseAway,
+        Failure.NoPeopleDatabase,
+        Failure.InvalidPackData
+      ]
+    }).annotateMerge(
+      operation({
+        id: "returnInboxItem",
+        access: "operator",
+        takesVoters: true,
+        summary: "Return a question",
+        description:
+          "Gives an open item back to all who are assigned to it, or adds a colleague. All who could answer it before still can."
+      })
+    )
+  )
+  .annotateMerge(tag("Inbox", "Questions to people, and their answers")) {}

@@ -19,6 +19,7 @@ import { AgentSlots } from "./agents/AgentSlots.ts"
 import { AgentTokens } from "./agents/AgentTokens.ts"
 import { CancelCallbacks, reachable } from "./agents/CancelCallbacks.ts"
 import { AgentCatalog } from "./catalog/AgentCatalog.ts"
+import { Directory } from "./catalog/Directory.ts"
 import { PackRegistry } from "./catalog/PackRegistry.ts"
 import { LaunchPressure } from "./common/LaunchPressure.ts"
 import { LaunchCompiler } from "./compile/LaunchCompiler.ts"
@@ -27,10 +28,14 @@ import { LaunchedRuns } from "./control-plane/LaunchedRuns.ts"
 import { PolicyRegistration } from "./control-plane/PolicyRegistration.ts"
 import { ExampleRuns } from "./examples/ExampleRuns.ts"
 import { ParticipantAgents } from "./examples/ParticipantAgents.ts"
+import { ListenHost } from "./http/inbox/Caller.ts"
 import { LauncherRoutes } from "./http/Routes.ts"
 import { type LauncherOptions, LauncherSettings } from "./LauncherSettings.ts"
 import { LauncherMetrics, layerAgentMetrics } from "./operate/AgentMetrics.ts"
 import { LauncherReadiness } from "./operate/LauncherReadiness.ts"
+import { layerPeopleMetrics } from "./operate/PeopleMetrics.ts"
+import { layerPeopleRetention } from "./operate/PeopleRetention.ts"
+import { People } from "./people/People.ts"
 
 /**
  * How long open requests may last when the service stops; a launch without an answer by then is interrupted, ms.
@@ -59,9 +64,10 @@ export class Launcher extends Context.Service<
 /** The services that the handlers use. */
 const launcherCapabilities = ExampleRuns.layer.pipe(
   Layer.provide(ParticipantAgents.layer),
-  Layer.provideMerge(LaunchCompiler.layer),
+  Layer.provideMerge(Layer.mergeAll(LaunchCompiler.layer, Directory.layer)),
   Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer, AgentSlots.layer)),
   Layer.provide(LaunchPressure.layer),
+  Layer.provideMerge(People.layer),
   Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layer, CancelCallbacks.layer)),
   Layer.provideMerge(LaunchedRuns.layer),
   Layer.provideMerge(PolicyRegistration.layer)
@@ -101,13 +107,20 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
   )
   const served = HttpRouter.serve(LauncherRoutes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provideMerge(running),
+    Layer.provide(Layer.succeed(ListenHost, host)),
     Layer.provide(httpServer),
     Layer.provide(edgeServices)
   )
   return endLast.pipe(
     Layer.provideMerge(served),
     Layer.provide(observed),
-    Layer.provide([LauncherReadiness.layer, layerAgentMetrics, layerAlertRegistration]),
+    Layer.provide([
+      LauncherReadiness.layer,
+      layerAgentMetrics,
+      layerAlertRegistration,
+      layerPeopleMetrics,
+      layerPeopleRetention
+    ]),
     Layer.provide(launcherCapabilities),
     Layer.provide([LauncherMetrics.layer, Shutdown.layer]),
     Layer.provide(settings),

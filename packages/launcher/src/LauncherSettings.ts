@@ -30,6 +30,7 @@ const settings = {
   nodePath: LaunchSettings.EXAMPLE_AGENT_NODE_PATH,
   hostEnvAllow: LaunchSettings.HOST_ENV_ALLOW,
   attachConfirmationMs: LaunchSettings.EXAMPLE_AGENT_ATTACH_CONFIRMATION_MS,
+  peopleRetentionDays: LaunchSettings.PEOPLE_RETENTION_DAYS,
   maxAgents: LaunchSettings.EXAMPLE_AGENT_MAX_PROCESSES,
   maxWaitingLaunches: LaunchSettings.EXAMPLE_LAUNCH_QUEUE_LIMIT,
   queueTimeoutMs: LaunchSettings.EXAMPLE_LAUNCH_QUEUE_TIMEOUT_MS,
@@ -40,6 +41,7 @@ const settings = {
   agentStopGraceMs: LaunchSettings.EXAMPLE_AGENT_STOP_GRACE_MS,
   runtimeAddress: LaunchSettings.PROTO_RUNTIME_ADDRESS,
   runtimeTls: LaunchSettings.PROTO_RUNTIME_TLS,
+  runtimeTlsCaFile: LaunchSettings.PROTO_RUNTIME_TLS_CA_FILE,
   runtimeAllowInsecure: LaunchSettings.PROTO_RUNTIME_ALLOW_INSECURE
 }
 
@@ -62,7 +64,20 @@ const controlPlaneSettings = {
   apiKey: LaunchSettings.PROTO_CONTROL_PLANE_API_KEY
 }
 
+const databaseSettings = {
+  url: LaunchSettings.LAUNCHER_DATABASE_URL,
+  password: LaunchSettings.LAUNCHER_DATABASE_PASSWORD,
+  caFile: LaunchSettings.LAUNCHER_DATABASE_TLS_CA_FILE
+}
+
 const defaults = defaultsOf(settings)
+
+/** The database of the seats of people. */
+export interface LauncherDatabase {
+  readonly url: string
+  readonly password?: string | undefined
+  readonly caFile?: string | undefined
+}
 
 /** The auth service that mints the agents' credentials. */
 export type AuthSettings = SettingValues<typeof authSettings>
@@ -88,6 +103,8 @@ export type LauncherSettingsShape = SettingValues<typeof settings> & {
   readonly cancelCallback: CancelCallbackSettings | undefined
   /** Undefined: runs are submitted nowhere. */
   readonly controlPlane: ControlPlaneSettings | undefined
+  /** Undefined: no participant is a person. */
+  readonly database: LauncherDatabase | undefined
 }
 
 /**
@@ -110,6 +127,7 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
       const { user } = yield* read({ user: LaunchSettings.EXAMPLE_AGENT_USER })
       const { dataDir } = yield* read({ dataDir: LaunchSettings.LAUNCH_DATA_DIR })
       const { apiKey, timeoutMs, url } = yield* read(controlPlaneSettings)
+      const { caFile, password, url: databaseUrl } = yield* read(databaseSettings)
       if (auth.url === "" && !(yield* read(developmentCredentials)).allowed) return yield* invalidConfig(NO_AUTH)
       return yield* resolve({
         ...given,
@@ -123,7 +141,8 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
         controlPlane:
           url === ""
             ? undefined
-            : { url: withoutSlash(url), timeoutMs, apiKey: apiKey === "" ? undefined : Redacted.make(apiKey) }
+            : { url: withoutSlash(url), timeoutMs, apiKey: apiKey === "" ? undefined : Redacted.make(apiKey) },
+        database: databaseUrl === undefined ? undefined : { url: databaseUrl, password, caFile }
       })
     })
   )
@@ -175,6 +194,7 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
     auth: undefined,
     cancelCallback: undefined,
     controlPlane: undefined,
+    database: undefined,
     ...options,
     ...(options.dataDir !== undefined && { dataDir: path.resolve(options.dataDir) }),
     packsDir,

@@ -1,5 +1,5 @@
 import type { CompileLaunchResult, LaunchInitiator } from "@runplane/api"
-import { objectAt } from "@runplane/domain"
+import { objectAt, seatMode, seatRules } from "@runplane/domain"
 import type * as Stream from "effect/Stream"
 import type { JsonObject } from "../common/Json.ts"
 import type { LauncherSettingsShape } from "../LauncherSettings.ts"
@@ -40,6 +40,7 @@ export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSetti
     configuration_version: session.configurationVersion,
     ...present("policy_version", session.policyVersion),
     ...(compiled.initiator !== undefined && isInitiator ? { initiator: initiatorBlock(compiled.initiator) } : {}),
+    ...present("wait_for", waitsOf(compiled)),
     ...present("cancel_callback", cancelCallback),
     ...present("otlp_headers", joinHeader),
     metadata: {
@@ -53,6 +54,20 @@ export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSetti
       ...present("session_context", sessionContext)
     }
   }
+}
+
+/** The people of the session, for agents that hold their votes; undefined without any. */
+const waitsOf = ({ people, runDescriptor }: CompileLaunchResult): BootstrapContent["wait_for"] => {
+  const mode = seatMode(runDescriptor.session.modeName)
+  if (people === undefined || mode === undefined) return undefined
+  return Object.entries(people).map(([participantId, text]) => {
+    const { acts, deadlineMs } = seatRules(mode, text)
+    return {
+      participant_id: participantId,
+      evaluates: acts.some((act) => act === "evaluate" || act === "object"),
+      ...present("deadline_ms", deadlineMs)
+    }
+  })
 }
 
 /** Seed and model that the case of a gate gives its agents (docs/reference/gate.md#seed). */

@@ -1,4 +1,4 @@
-import { policyRuleFaults } from "@runplane/domain"
+import { type BoundPolicy, PINNED_RELEASE, policyRuleFaults, readPolicy } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
@@ -7,8 +7,15 @@ import { errorIn, type Finding, warningIn } from "./Finding.ts"
 
 export interface CheckedPolicies {
   readonly findings: ReadonlyArray<Finding>
-  /** File and mode of each policy, by its id. */
-  readonly policies: ReadonlyMap<string, { readonly file: string; readonly mode: string }>
+  /** Each policy by its id. */
+  readonly policies: ReadonlyMap<string, CheckedPolicy>
+}
+
+export interface CheckedPolicy {
+  readonly file: string
+  readonly mode: string
+  /** As a session binds it; undefined for one that a runtime refuses. */
+  readonly bound: BoundPolicy | undefined
 }
 
 /**
@@ -18,17 +25,18 @@ export interface CheckedPolicies {
 export const checkPolicyFiles = Effect.fnUntraced(function* (policiesDir: string) {
   const path = yield* Path.Path
   const findings: Array<Finding> = []
-  const policies = new Map<string, { readonly file: string; readonly mode: string }>()
+  const policies = new Map<string, CheckedPolicy>()
   for (const { file: name, policy } of yield* readPolicyFiles(policiesDir)) {
     const file = `${path.basename(policiesDir)}/${name}`
     if (Result.isFailure(policy)) {
       findings.push(errorIn(file, policy.failure))
       continue
     }
-    const { mode, policy_id: id, rules } = policy.success
+    const { mode, policy_id: id, rules, schema_version: schemaVersion } = policy.success
     const other = policies.get(id)
     if (other !== undefined) findings.push(errorIn(file, `the policy ${id} is defined in ${other.file} too`))
-    policies.set(id, { file, mode })
+    const bound = readPolicy({ policyId: id, mode, schemaVersion, rules: JSON.stringify(rules) }, PINNED_RELEASE)
+    policies.set(id, { file, mode, bound: Result.getOrUndefined(bound) })
     if (name !== `${id}.json`) {
       findings.push(warningIn(file, `its policy_id is "${id}": name the file ${id}.json, so that it is found`))
     }

@@ -11,13 +11,14 @@ import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { manifestFaults } from "../agents/ManifestFaults.ts"
-import { AgentCatalog, type AgentProfile } from "../catalog/AgentCatalog.ts"
+import { AgentCatalog, type AgentProfile, isPerson } from "../catalog/AgentCatalog.ts"
 import { readPackAlerts } from "../catalog/AlertFiles.ts"
 import { compileInputSchema } from "../catalog/InputSchema.ts"
 import { parseJson } from "../catalog/JsonText.ts"
 import { OWN_PACKS } from "../catalog/OwnPacks.ts"
 import { openPackFiles } from "../catalog/PackFiles.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
+import type { KnownPeople } from "../compile/CompilePeople.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { parseScenarioRef } from "../compile/ScenarioRef.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
@@ -26,6 +27,7 @@ import { copyOwnAgents } from "./CopiedParts.ts"
 import { countOf, errorIn, type Finding } from "./Finding.ts"
 import { lintPacks, policyFindings } from "./Lint.ts"
 import { mappingOf, objectAt, openPacks, type Reading } from "./PacksFolder.ts"
+import { peopleFindings, readDirectory } from "./PeopleChecks.ts"
 import { PacksFaulty, printedAsJson, ReportFormat, report, verdict } from "./Report.ts"
 import { copyScenario, scaffold } from "./Scaffold.ts"
 import { agentsOf, checkScenario } from "./ScenarioChecks.ts"
@@ -75,11 +77,13 @@ const knownAgents = Effect.gen(function* () {
     Effect.provide(catalog),
     Effect.map(({ profiles }) => {
       const refs = new Set(profiles.map(({ agentRef }) => agentRef))
-      return { profiles, knowsAgent: (ref: string) => refs.has(ref), findings: [] }
+      const persons = new Set(profiles.filter(isPerson).map(({ agentRef }) => agentRef))
+      const known: KnownPeople["isPerson"] = (ref) => persons.has(ref)
+      return { profiles, knowsAgent: (ref: string) => refs.has(ref), isPerson: known, findings: [] }
     }),
     Effect.catchTag("LauncherFault", ({ message }) => {
       const findings: ReadonlyArray<Finding> = [errorIn("_agents", message)]
-      return Effect.succeed({ profiles: [], knowsAgent: () => true, findings })
+      return Effect.succeed({ profiles: [], knowsAgent: () => true, isPerson: undefined, findings })
     })
   )
 })
@@ -130,13 +134,20 @@ const validate = Command.make(
           undescribedCommitment: "warning"
         })
       : { findings: [errorIn(given, "there is no scenario.yaml")] }
+    const inPack = yield* readDirectory(folder, path.join(directory, "../../.."))
     const cast = new Set(checked === undefined ? [] : agentsOf(checked))
     const policies = yield* checkPolicyFiles(policiesDir)
     const all = [
       ...agents.findings,
       ...(yield* startFindings(agents.profiles.filter(({ agentRef }) => cast.has(agentRef)))),
       ...findings,
-      ...(checked === undefined ? [] : policyFindings(checked, policies))
+      ...inPack.findings,
+      ...(checked === undefined
+        ? []
+        : [
+            ...policyFindings(checked, policies),
+            ...peopleFindings(checked, { isPerson: agents.isPerson, groups: inPack.groups }, policies)
+          ])
     ]
     yield* report({
       findings: all,
@@ -183,6 +194,7 @@ const lint = Command.make(
     const { findings, packs: count } = yield* lintPacks(folder, present, {
       compileSchema: compileInputSchema,
       knowsAgent: agents.knowsAgent,
+      isPerson: agents.isPerson,
       policies: yield* checkPolicyFiles(policiesDir)
     })
     const files = yield* openPackFiles(root)
@@ -242,8 +254,9 @@ const compile = Command.make(
   },
   Effect.fnUntraced(function* ({ inputs, mode, ref, template }) {
     yield* requirePacks
-    const compiler = LaunchCompiler.layer.pipe(
-      Layer.provide(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layerMemory([]))),
+    const { profiles } = yield* knownAgents
+    const compiler = LaunchCompiler.layerDry.pipe(
+      Layer.provide(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layerMemory(profiles))),
       Layer.provide(yield* settings)
     )
     const given = Option.isSome(inputs) ? yield* readInputs(inputs.value) : {}

@@ -5,15 +5,21 @@ import { PACK_KEYS, unknownKeys } from "../catalog/KnownKeys.ts"
 import { numberFaults } from "../catalog/NumberTexts.ts"
 import { checkHeader, decodePack } from "../catalog/PackDocuments.ts"
 import type { Json } from "../common/Json.ts"
+import type { KnownPeople } from "../compile/CompilePeople.ts"
 import type { CheckedPolicies } from "./CheckedPolicies.ts"
 import { errorIn, type Finding, failureIn, findingAt, warningIn } from "./Finding.ts"
 import { mappingOf, objectAt, type PacksFolder, type Reading, type ScenarioFolder } from "./PacksFolder.ts"
+import { peopleFindings, readDirectory } from "./PeopleChecks.ts"
 import { type CheckedScenario, checkScenario, type ScenarioChecksContext } from "./ScenarioChecks.ts"
 
 /** What `lint` reads besides the packs. */
 export interface LintContext extends Omit<ScenarioChecksContext, "undescribedCommitment"> {
   readonly policies: CheckedPolicies
+  /** Which agents are persons; undefined where the catalog of agents is not known. */
+  readonly isPerson: KnownPeople["isPerson"]
 }
+
+type PackContext = LintContext & KnownPeople
 
 export interface LintResult {
   readonly packs: number
@@ -50,7 +56,9 @@ export const lintPacks = Effect.fnUntraced(function* (
       if (other !== undefined) findings.push(errorIn(file, `the slug "${pack.slug}" is taken by ${other}`))
       fileOf.set(pack.slug, file)
     }
-    findings.push(...(yield* lintScenarios(packs, directory, pack.slug, context)))
+    const { findings: inDirectory, groups } = yield* readDirectory(packs, directory)
+    findings.push(...inDirectory)
+    findings.push(...(yield* lintScenarios(packs, directory, pack.slug, { ...context, groups })))
   }
   const result: LintResult = { packs: count, findings }
   return result
@@ -60,7 +68,7 @@ const lintScenarios = Effect.fnUntraced(function* (
   packs: PacksFolder,
   directory: string,
   slug: string | undefined,
-  context: LintContext
+  context: PackContext
 ) {
   const findings: Array<Finding> = []
   for (const scenario of yield* packs.list(`${directory}/scenarios`)) {
@@ -82,14 +90,20 @@ const lintScenarios = Effect.fnUntraced(function* (
 const lintScenario = (
   folder: ScenarioFolder,
   packSlug: string | undefined,
-  context: LintContext
+  context: PackContext
 ): ReadonlyArray<Finding> => {
   const { checked, findings } = checkScenario(folder, { ...context, packSlug, undescribedCommitment: "error" })
   return [
     ...findings,
     ...nameFindings(folder),
     ...folder.unusedData.map((file) => warningIn(file, "no !include names it")),
-    ...(checked === undefined ? [] : [...policyFindings(checked, context.policies), ...shorterCommitments(folder)])
+    ...(checked === undefined
+      ? []
+      : [
+          ...policyFindings(checked, context.policies),
+          ...peopleFindings(checked, context, context.policies),
+          ...shorterCommitments(folder)
+        ])
   ]
 }
 

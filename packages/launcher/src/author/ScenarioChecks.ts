@@ -301,7 +301,7 @@ const lineOfPlaceholder = (text: string, path: string): number | undefined => {
 }
 
 /** The blocks whose texts are interpolated; commitments, which only tools read, follow the same rule. */
-const TEXT_BLOCKS = ["contextTemplate", "metadataTemplate", "kickoffTemplate", "commitments"]
+const TEXT_BLOCKS = ["contextTemplate", "metadataTemplate", "kickoffTemplate", "people", "commitments"]
 
 const sayErrors = (errors: ReadonlyArray<JsonObject>) =>
   errors.map(({ instancePath, message }) => `${instancePath || "inputs"} ${message}`).join("; ")

@@ -16,15 +16,32 @@ export const AgentProfile = Schema.Struct({
   agentRef: Schema.NonEmptyString,
   name: Schema.NonEmptyString,
   role: Schema.String,
-  framework: Schema.Literals(["langgraph", "langchain", "crewai", "custom", "mock"]),
+  framework: Schema.Literals(["langgraph", "langchain", "crewai", "custom", "mock", "person"]),
   description: Schema.String,
   transportIdentity: Schema.String,
   entrypoint: Schema.String,
-  bootstrapStrategy: Schema.Literals(["in-process", "external", "container", "manifest-only"]),
+  bootstrapStrategy: Schema.Literals(["in-process", "external", "container", "manifest-only", "seat"]),
   bootstrapMode: Schema.Literals(["attached", "mock", "deferred"]),
   tags: Schema.Array(Schema.String)
 })
 export type AgentProfile = typeof AgentProfile.Type
+
+/** The framework of a participant whose acts come from a person: no process is started for it. */
+const PERSON = "person"
+
+export const isPerson = ({ framework }: Pick<AgentProfile, "framework">): boolean => framework === PERSON
+
+/** A profile that is half a person would start a process, or wait for none. */
+const personFault = ({ bootstrapMode, bootstrapStrategy, framework }: AgentProfile): string | undefined => {
+  if ((framework === PERSON) !== (bootstrapStrategy === "seat")) {
+    return framework === PERSON
+      ? `bootstrapStrategy is ${bootstrapStrategy}: write seat, since framework is person`
+      : `framework is ${framework}: write person, since bootstrapStrategy is seat`
+  }
+  return framework === PERSON && bootstrapMode !== "deferred"
+    ? `bootstrapMode is ${bootstrapMode}: write deferred, since no process is started for a person`
+    : undefined
+}
 
 /**
  * The example agents that this service knows, in file-name order. The profiles are read when the layer is built: a
@@ -86,10 +103,14 @@ const decodeProfile = Effect.fnUntraced(function* (name: string, text: string) {
     Effect.mapError((error) => invalidConfig(`invalid agent profile profiles/${name}: ${error.message}`))
   )
   // The file name is the order of GET /agents and the key of the manifest beside it, so the two may not drift apart.
-  if (`${profile.agentRef}.json` === name) return profile
-  return yield* invalidConfig(
-    `invalid agent profile profiles/${name}: agentRef is ${profile.agentRef}, not the file's name`
-  )
+  if (`${profile.agentRef}.json` !== name) {
+    return yield* invalidConfig(
+      `invalid agent profile profiles/${name}: agentRef is ${profile.agentRef}, not the file's name`
+    )
+  }
+  const half = personFault(profile)
+  if (half !== undefined) return yield* invalidConfig(`invalid agent profile profiles/${name}: ${half}`)
+  return profile
 })
 
 function layerOf(profiles: ReadonlyArray<AgentProfile>): Layer.Layer<AgentCatalog> {

@@ -3,7 +3,14 @@ import * as Result from "effect/Result"
 import { distinct, type JsonObject } from "../common/Json.ts"
 import { invalidPackData, packNotFound, scenarioNotFound, versionNotFound } from "../common/LaunchErrors.ts"
 import type { InputValidator } from "./InputSchema.ts"
-import type { ExecutionBlock, LaunchBlock, PackDocument, RuntimeBlock, ScenarioDocument } from "./PackDocuments.ts"
+import type {
+  ExecutionBlock,
+  LaunchBlock,
+  PackDocument,
+  PeopleDocument,
+  RuntimeBlock,
+  ScenarioDocument
+} from "./PackDocuments.ts"
 
 /**
  * One reading of the packs directory. All of it is checked, so only the inputs of a launch can still be wrong.
@@ -27,6 +34,8 @@ export interface CatalogPack {
   readonly slug: string
   readonly metadata: PackDocument["metadata"]
   readonly scenarios: ReadonlyArray<CatalogScenario>
+  /** `people.yaml`; undefined in a pack without one, whose groups come from tokens. */
+  readonly people: PeopleDocument["people"] | undefined
 }
 
 export interface CatalogScenario {
@@ -61,6 +70,10 @@ export interface LaunchPlan {
   readonly launch: LaunchBlock
   readonly execution: ExecutionBlock
 }
+
+/** The groups that the people of a directory are in; undefined without a directory. */
+export const groupsIn = (people: PeopleDocument["people"] | undefined): ReadonlySet<string> | undefined =>
+  people && new Set(Object.values(people).flatMap(({ groups = [] }) => groups))
 
 /** A scenario in a list: facts of the latest version. */
 export interface ScenarioSummary {

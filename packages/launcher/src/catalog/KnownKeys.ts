@@ -1,8 +1,11 @@
-import { meantName } from "@runplane/domain"
+import { meantName, SEAT_KEYS } from "@runplane/domain"
 import { isJsonObject, type Json } from "../common/Json.ts"
 import type { PackFault } from "./PackFault.ts"
 
-/** The keys of a block; `free` is a block whose keys are the author's own. A list has the keys of its elements. */
+/**
+ * The keys of a block; `free` is a block whose keys are the author's own. A list has the keys of its elements. The key
+ * `*` is every other one, a name of the author's.
+ */
 export type KnownKeys = "free" | { readonly [key: string]: KnownKeys }
 
 const free = "free"
@@ -16,6 +19,9 @@ const execution: KnownKeys = {
 }
 
 const launch: KnownKeys = {
+  people: {
+    "*": { ...Object.fromEntries(SEAT_KEYS.map((key) => [key, free] as const)), escalate: { after: free, to: free } }
+  },
   modeName: free,
   modeVersion: free,
   configurationVersion: free,
@@ -73,6 +79,9 @@ export const PACK_KEYS: KnownKeys = {
   metadata: { slug: free, name: free, description: free, tags: free }
 }
 
+/** The keys of `people.yaml`. */
+export const DIRECTORY_KEYS: KnownKeys = { people: { "*": { name: free, groups: free } } }
+
 /** The keys of `scenario.yaml`, those that have no effect yet included. */
 export const SCENARIO_KEYS: KnownKeys = {
   apiVersion: free,
@@ -115,7 +124,7 @@ function* strangers(value: Json | undefined, known: KnownKeys, at: ReadonlyArray
     for (const [index, item] of value.entries()) yield* strangers(item, known, [...at, `${index}`])
   } else if (isJsonObject(value)) {
     for (const [key, item] of Object.entries(value)) {
-      const own = Object.hasOwn(known, key) ? known[key] : undefined
+      const own = Object.hasOwn(known, key) ? known[key] : known["*"]
       if (own !== undefined) yield* strangers(item, own, [...at, key])
       else if (!/^(_|\$|x-)/.test(key)) yield unknownKey(key, Object.keys(known), at)
     }

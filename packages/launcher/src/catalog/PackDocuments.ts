@@ -1,3 +1,4 @@
+import { PeopleText } from "@runplane/domain"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -25,6 +26,14 @@ export const PackDocument = Schema.Struct({
   })
 })
 export type PackDocument = typeof PackDocument.Type
+
+const Id = Schema.String.check(Schema.isPattern(/^[^\s{}]+$/, { expected: "an id without spaces and braces" }))
+
+/** `people.yaml`: the people of a pack, by the stable id that they sign in with. */
+export const PeopleDocument = Schema.Struct({
+  people: Schema.Record(Id, Schema.Struct({ name: optional(Schema.String), groups: optional(Schema.Array(Id)) }))
+})
+export type PeopleDocument = typeof PeopleDocument.Type
 
 export const RuntimeBlock = Schema.Struct({ kind: Text, version: optional(Schema.String) })
 export type RuntimeBlock = typeof RuntimeBlock.Type
@@ -64,7 +73,8 @@ export const LaunchBlock = Schema.Struct({
   extensions: optional(Schema.Json),
   // Raw, because every text of every entry is interpolated before an entry means anything.
   kickoffTemplate: optional(Schema.Array(Schema.JsonObject)),
-  metadataTemplate: optional(Schema.JsonObject)
+  metadataTemplate: optional(Schema.JsonObject),
+  people: optional(PeopleText)
 })
 export type LaunchBlock = typeof LaunchBlock.Type
 

@@ -20,6 +20,7 @@ import { PACK_KEYS, unknownKeys } from "./KnownKeys.ts"
 import * as Documents from "./PackDocuments.ts"
 import type { PackFault } from "./PackFault.ts"
 import { openPackFiles, type PackFiles } from "./PackFiles.ts"
+import { readPeopleFile } from "./PeopleFile.ts"
 import { scenarioFaults, templateFaults } from "./ScenarioFaults.ts"
 import { copyFault, originalsFirst } from "./TemplateCopies.ts"
 import { compareTexts, compareVersions } from "./VersionOrder.ts"
@@ -112,6 +113,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
   const path = yield* Path.Path
   const files = yield* openPackFiles(packsDir)
   const root = yield* fs.realPath(packsDir)
+  const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const warnings: Array<string> = []
   const unreadable: Array<string> = []
 
@@ -186,6 +188,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     yield* Effect.fromResult(Documents.checkHeader(document, "ScenarioPack", file))
     const { metadata } = yield* Effect.fromResult(Documents.decodePack(document, file))
     yield* warn(file, unknownKeys(document, PACK_KEYS))
+    const people = yield* Effect.provideContext(readPeopleFile(files, directory, warn), context)
     const scenarios: Array<CatalogScenario> = []
     for (const slug of yield* directories(path.join(directory, "scenarios"))) {
       const [first, ...rest] = yield* scenarioVersions(
@@ -195,7 +198,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
       ).pipe(leaveOut("the scenario", []))
       if (first !== undefined) scenarios.push({ slug, versions: [first, ...rest] })
     }
-    return { slug: metadata.slug, metadata, scenarios }
+    return { slug: metadata.slug, metadata, scenarios, people }
   })
 
   /** The slug of a pack with a broken file somewhere; its folder's name where the slug itself cannot be read. */

@@ -54,6 +54,10 @@ export const processNotFound = (id: string) => launcherError("PROCESS_NOT_FOUND"
 export const launchesFull = (why: string, position: number) =>
   launcherError("LAUNCHES_FULL", `no free slots for the agents of another launch: ${why}`, { position })
 
+/** People have too many questions already. No launch waits for their answers: the position is 0. */
+export const itemsFull = (why: string) =>
+  launcherError("LAUNCHES_FULL", `no free items for the people of another launch: ${why}`, { position: 0 })
+
 /** `message` and `metadata` (the rule, its figures and the end of its period) are the control plane's. */
 export const launchUnaffordable = (message: string, metadata?: JsonObject) =>
   launcherError("BUDGET_EXHAUSTED", message, metadata)

@@ -13,6 +13,7 @@ import { KickoffEntry, type LaunchBlock } from "../catalog/PackDocuments.ts"
 import { brokenIds, NOT_ONE_LINE, repeatedIds } from "../catalog/ScenarioFaults.ts"
 import { distinct, type JsonObject } from "../common/Json.ts"
 import { compilationFailed, inputsInvalid, templateNotFound } from "../common/LaunchErrors.ts"
+import { compilePeople, type KnownPeople } from "./CompilePeople.ts"
 import { checkExtensions, type Extensions } from "./Extensions.ts"
 import { asText, interpolate } from "./Placeholders.ts"
 
@@ -23,6 +24,7 @@ export interface CompileContext {
   readonly serviceName: string
   /** NODE_ENV. */
   readonly environment: string
+  readonly people: KnownPeople
 }
 
 /** Tag that every launch carries first. */
@@ -48,6 +50,7 @@ export const compileLaunch = (
     const kickoffs = yield* Result.all((launch.kickoffTemplate ?? []).map((entry) => kickoffEntry(entry, inputs)))
     yield* checkParticipants(launch.participants)
     const initiatorId = yield* initiatorIn(launch, kickoffs[0])
+    const people = yield* compilePeople(launch, inputs, initiatorId, context.people)
     const mode = request.mode ?? "sandbox"
 
     const compiled: CompileLaunchResult = {
@@ -89,7 +92,8 @@ export const compileLaunch = (
         ...present("templateId", request.templateId || undefined),
         ...present("expectedDecisionKinds", scenario.expectedDecisionKinds)
       },
-      participantBindings: launch.participants.map(({ id, role, agentRef }) => ({ participantId: id, role, agentRef }))
+      participantBindings: launch.participants.map(({ id, role, agentRef }) => ({ participantId: id, role, agentRef })),
+      ...present("people", people)
     }
     return compiled
   })

@@ -10,13 +10,14 @@ import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { AgentCatalog } from "../catalog/AgentCatalog.ts"
-import { findVersion } from "../catalog/Catalog.ts"
+import { AgentCatalog, isPerson } from "../catalog/AgentCatalog.ts"
+import { findVersion, groupsIn } from "../catalog/Catalog.ts"
 import { TIME_LIMIT } from "../catalog/InputSchema.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
-import type { CompileFailure } from "../common/LaunchErrors.ts"
+import { type CompileFailure, invalidConfig } from "../common/LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
-import { compileLaunch } from "./CompileLaunch.ts"
+import { compileLaunch, findTemplate } from "./CompileLaunch.ts"
+import { hasSeats } from "./CompilePeople.ts"
 import { launchSchemaOf, profileInRole } from "./LaunchSchema.ts"
 import { parseScenarioRef, type ScenarioRef } from "./ScenarioRef.ts"
 
@@ -35,42 +36,63 @@ export class LaunchCompiler extends Context.Service<
     ) => Effect.Effect<LaunchSchema, CatalogEntryNotFound | LauncherFault>
   }
 >()("runplane/launcher/LaunchCompiler") {
-  static readonly layer = Layer.effect(
-    LaunchCompiler,
-    Effect.gen(function* () {
-      const registry = yield* PackRegistry
-      const agents = yield* AgentCatalog
-      const random = yield* SecureRandom.SecureRandom
-      const { serviceName, environment } = yield* LauncherSettings
+  /** Refuses a scenario with a seat in a service without a database for it. */
+  static readonly layer = Layer.effect(LaunchCompiler, make({ requiresDatabase: true })).pipe(
+    Layer.provide(SecureRandom.layerWebCrypto)
+  )
 
-      const compile = Effect.fn("LaunchCompiler.compile")(function* (request: CompileRequest, given?: string) {
-        const at = yield* Effect.fromResult(parseScenarioRef(request.scenarioRef))
-        const scenario = yield* Effect.fromResult(findVersion(yield* registry.catalog, at))
-        const sessionId = given ?? (yield* random.uuidV4())
-        return yield* Effect.fromResult(compileLaunch(scenario, request, { sessionId, serviceName, environment })).pipe(
-          Effect.tapErrorTag("LaunchRejected", (rejected) =>
-            reachedTimeLimit(rejected)
-              ? Effect.logWarning(`the input schema of ${request.scenarioRef} takes too long over some inputs`)
-              : Effect.void
-          )
+  /** For authors, who launch nothing. */
+  static readonly layerDry = Layer.effect(LaunchCompiler, make({ requiresDatabase: false })).pipe(
+    Layer.provide(SecureRandom.layerWebCrypto)
+  )
+}
+
+function make({ requiresDatabase }: { readonly requiresDatabase: boolean }) {
+  return Effect.gen(function* () {
+    const registry = yield* PackRegistry
+    const agents = yield* AgentCatalog
+    const random = yield* SecureRandom.SecureRandom
+    const { database, environment, serviceName } = yield* LauncherSettings
+    const persons = new Set(agents.profiles.filter(isPerson).map(({ agentRef }) => agentRef))
+    // Without profiles nothing is known of any agent.
+    const isPersonRef = agents.profiles.length === 0 ? undefined : (agentRef: string) => persons.has(agentRef)
+
+    const compile = Effect.fn("LaunchCompiler.compile")(function* (request: CompileRequest, given?: string) {
+      const at = yield* Effect.fromResult(parseScenarioRef(request.scenarioRef))
+      const catalog = yield* registry.catalog
+      const scenario = yield* Effect.fromResult(findVersion(catalog, at))
+      const sessionId = given ?? (yield* random.uuidV4())
+      const groups = groupsIn(catalog.packs.find(({ slug }) => slug === at.pack)?.people)
+      const people = { isPerson: isPersonRef, groups }
+      const { launch } = (yield* Effect.fromResult(findTemplate(scenario, request.templateId)))?.plan ?? scenario.base
+      if (requiresDatabase && database === undefined && hasSeats(launch, isPersonRef)) {
+        return yield* invalidConfig(`LAUNCHER_DATABASE_URL is not set: ${request.scenarioRef} has a seat of a person`)
+      }
+      return yield* Effect.fromResult(
+        compileLaunch(scenario, request, { sessionId, serviceName, environment, people })
+      ).pipe(
+        Effect.tapErrorTag("LaunchRejected", (rejected) =>
+          reachedTimeLimit(rejected)
+            ? Effect.logWarning(`the input schema of ${request.scenarioRef} takes too long over some inputs`)
+            : Effect.void
         )
-      })
-
-      const launchSchema = Effect.fn("LaunchCompiler.launchSchema")(function* (
-        at: ScenarioRef,
-        templateId: string | undefined
-      ) {
-        const scenario = yield* Effect.fromResult(findVersion(yield* registry.catalog, at))
-        const schema = yield* Effect.fromResult(launchSchemaOf(scenario, templateId))
-        const profiles = yield* Effect.forEach(schema.participants, (participant) =>
-          Effect.map(agents.get(participant.agentRef), (profile) => profileInRole(profile, participant))
-        )
-        return { ...schema, agents: profiles }
-      })
-
-      return LaunchCompiler.of({ compile, launchSchema })
+      )
     })
-  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+
+    const launchSchema = Effect.fn("LaunchCompiler.launchSchema")(function* (
+      at: ScenarioRef,
+      templateId: string | undefined
+    ) {
+      const scenario = yield* Effect.fromResult(findVersion(yield* registry.catalog, at))
+      const schema = yield* Effect.fromResult(launchSchemaOf(scenario, templateId))
+      const profiles = yield* Effect.forEach(schema.participants, (participant) =>
+        Effect.map(agents.get(participant.agentRef), (profile) => profileInRole(profile, participant))
+      )
+      return { ...schema, agents: profiles }
+    })
+
+    return LaunchCompiler.of({ compile, launchSchema })
+  })
 }
 
 const reachedTimeLimit = ({ metadata }: LaunchRejected): boolean => {

@@ -17,6 +17,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
 import { AgentHost, type AttachedAgent, type RunningAgent } from "../agents/AgentHost.ts"
 import { type AgentLease, AgentSlots } from "../agents/AgentSlots.ts"
 import { AgentTokens } from "../agents/AgentTokens.ts"
@@ -33,6 +34,8 @@ import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { type FoundRun, LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
 import { PolicyRegistration } from "../control-plane/PolicyRegistration.ts"
 import { controlPlaneForPeople, LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
+import { launchedSeats } from "../people/LaunchedSeats.ts"
+import { People } from "../people/People.ts"
 import { type KeyedLaunch, makeLaunchKeys } from "./LaunchKeys.ts"
 import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
 import { failedParticipant, hostedAgent, type Member, ParticipantAgents } from "./ParticipantAgents.ts"
@@ -54,7 +57,8 @@ interface Given {
 export class ExampleRuns extends Context.Service<
   ExampleRuns,
   {
-    readonly run: (request: ExampleRunRequest) => Effect.Effect<ExampleRun, LauncherError>
+    /** `requester` is the person who launches, if it is known: it may not answer for a seat of the session. */
+    readonly run: (request: ExampleRunRequest, requester?: string) => Effect.Effect<ExampleRun, LauncherError>
     /** The launches that wait for slots. */
     readonly queue: Effect.Effect<LaunchQueue>
     /** The agents that run, the oldest first. */
@@ -76,6 +80,7 @@ export class ExampleRuns extends Context.Service<
       const cancelCallbacks = yield* CancelCallbacks
       const runs = yield* LaunchedRuns
       const slots = yield* AgentSlots
+      const seats = launchedSeats(yield* People)
       const service = yield* Effect.scope
       const runEnds = makeRunEnds({ runs, graceMs: settings.agentExitGraceMs }, service)
       let stoppedByCallers = 0
@@ -88,7 +93,11 @@ export class ExampleRuns extends Context.Service<
           return bootstraps(request) ? withLaunch(requested, request, keyed) : requested
         })
 
-      const runOnce = Effect.fnUntraced(function* (request: ExampleRunRequest, keyed?: KeyedLaunch) {
+      const runOnce = Effect.fnUntraced(function* (
+        request: ExampleRunRequest,
+        keyed?: KeyedLaunch,
+        requester?: string
+      ) {
         const compiled = yield* compile(request, keyed)
         if (!bootstraps(request)) return { compiled, hostedAgents: [] }
         const members = yield* participants.resolve(compiled)
@@ -104,8 +113,8 @@ export class ExampleRuns extends Context.Service<
         }
         return yield* Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(slots.acquire(needed, about), (lease) => {
-            const launchSlots = makeLaunchSlots(needed, lease)
-            return restore(launch(compiled, members, launchSlots)).pipe(
+            const launchSlots = makeLaunchSlots(needed, lease, service)
+            return restore(launch(compiled, members, launchSlots, requester)).pipe(
               Effect.onExit((exit) => launchSlots.settle(Exit.isSuccess(exit)))
             )
           })
@@ -129,31 +138,20 @@ export class ExampleRuns extends Context.Service<
 
       const keys = makeLaunchKeys({ runs, launch: runOnce, replay }, service)
       // Without agents nothing is started, and a key has nothing to hold back.
-      const run = Effect.fn("ExampleRuns.run")((request: ExampleRunRequest) =>
+      const run = Effect.fn("ExampleRuns.run")((request: ExampleRunRequest, requester?: string) =>
         request.idempotencyKey === undefined || !bootstraps(request)
-          ? runOnce(request)
-          : keys(request.idempotencyKey, request)
+          ? runOnce(request, undefined, requester)
+          : keys(request.idempotencyKey, request, requester)
       )
-
-      /** The slots of a launch: each agent releases its own when it ends, and a failed launch the remaining ones. */
-      const makeLaunchSlots = (needed: number, lease: AgentLease): LaunchSlots => {
-        let left = needed
-        return {
-          waited: lease.waited,
-          occupy: ({ ended }) => {
-            left--
-            return Effect.asVoid(Effect.forkIn(Effect.andThen(ended, lease.release(1)), service))
-          },
-          settle: (isLaunched) => (isLaunched || left === 0 ? Effect.void : lease.release(left))
-        }
-      }
 
       const launch = Effect.fnUntraced(function* (
         compiled: CompileLaunchResult,
         members: ReadonlyArray<Member>,
-        launchSlots: LaunchSlots
+        launchSlots: LaunchSlots,
+        requester: string | undefined
       ) {
         const { sessionId } = compiled
+        yield* seats.add(compiled, requester)
         const callbacks = yield* cancelCallbacks.assign(
           sessionId,
           members.flatMap(({ binding, manifest }) => (manifest === undefined ? [] : [binding.participantId]))
@@ -196,7 +194,9 @@ export class ExampleRuns extends Context.Service<
             const why = whyFailed(exit.cause)
             // The submission may still be under way, and be repeated later.
             const failLater = Effect.andThen(Fiber.await(submitted), runs.fail(sessionId, why))
-            return Effect.andThen(watch.fail(why), Effect.forkIn(failLater, service))
+            return watch
+              .fail(why)
+              .pipe(Effect.andThen(seats.abandon(compiled)), Effect.andThen(Effect.forkIn(failLater, service)))
           })
         )
       })
@@ -288,6 +288,19 @@ export class ExampleRuns extends Context.Service<
       })
     })
   )
+}
+
+/** The slots of a launch: each agent releases its own when it ends, and a failed launch the remaining ones. */
+const makeLaunchSlots = (needed: number, lease: AgentLease, service: Scope.Scope): LaunchSlots => {
+  let left = needed
+  return {
+    waited: lease.waited,
+    occupy: ({ ended }) => {
+      left--
+      return Effect.asVoid(Effect.forkIn(Effect.andThen(ended, lease.release(1)), service))
+    },
+    settle: (isLaunched) => (isLaunched || left === 0 ? Effect.void : lease.release(left))
+  }
 }
 
 /** Agents that did not end by themselves, since the start of the service. */

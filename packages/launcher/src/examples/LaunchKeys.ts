@@ -37,7 +37,11 @@ interface Entry {
 
 export interface LaunchKeysOptions {
   readonly runs: Pick<LaunchedRuns["Service"], "find">
-  readonly launch: (request: ExampleRunRequest, keyed: KeyedLaunch) => Effect.Effect<ExampleRun, LauncherError>
+  readonly launch: (
+    request: ExampleRunRequest,
+    keyed: KeyedLaunch,
+    requester: string | undefined
+  ) => Effect.Effect<ExampleRun, LauncherError>
   /** The answer for a run that an earlier launch of the key has made. */
   readonly replay: (
     request: ExampleRunRequest,
@@ -82,7 +86,12 @@ export const makeLaunchKeys = ({ launch, replay, runs }: LaunchKeysOptions, serv
     })
 
   /** The first session of the key that is free, or has a run that has begun. */
-  const begin = Effect.fnUntraced(function* (key: string, request: ExampleRunRequest, entry: Entry) {
+  const begin = Effect.fnUntraced(function* (
+    key: string,
+    request: ExampleRunRequest,
+    entry: Entry,
+    requester: string | undefined
+  ) {
     for (let attempt = entry.failed; attempt < MOST_ATTEMPTS; attempt++) {
       const keyed = { key, request: entry.request, sessionId: sessionIdOf(key, attempt) }
       const found = yield* runs
@@ -95,14 +104,14 @@ export const makeLaunchKeys = ({ launch, replay, runs }: LaunchKeysOptions, serv
             )
           )
         )
-      if (found === undefined) return yield* launch(request, keyed)
+      if (found === undefined) return yield* launch(request, keyed, requester)
       if (found.request !== undefined && found.request !== entry.request) return yield* keyUsed(key)
       if (!found.isUnopened) return yield* replay(request, keyed, found)
     }
     return yield* keyExhausted(key, MOST_ATTEMPTS)
   })
 
-  return Effect.fnUntraced(function* (key: string, given: ExampleRunRequest) {
+  return Effect.fnUntraced(function* (key: string, given: ExampleRunRequest, requester?: string) {
     const { idempotencyKey, ...request } = given
     const hash = requestHash(request)
     const known = entries.get(key)
@@ -118,7 +127,7 @@ export const makeLaunchKeys = ({ launch, replay, runs }: LaunchKeysOptions, serv
     entries.set(key, entry)
     // It goes on when the caller disconnects: that is when callers repeat.
     yield* Effect.forkIn(
-      Effect.onExit(begin(key, request, entry), (exit) => settle(key, entry, exit)),
+      Effect.onExit(begin(key, request, entry, requester), (exit) => settle(key, entry, exit)),
       service
     )
     return yield* Deferred.await(entry.answer)

@@ -1,4 +1,4 @@
-import { LauncherApi } from "@runplane/api"
+import { type Actor, CurrentActor, LauncherApi } from "@runplane/api"
 import { withBudgetRetry } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
@@ -17,7 +17,8 @@ export const LaunchHttp = HttpApiBuilder.group(
     return handlers.handleAll({
       compile: ({ payload }) => compiler.compile(payload),
       runExample: ({ payload }) =>
-        examples.run(payload).pipe(
+        CurrentActor.pipe(
+          Effect.flatMap((actor) => examples.run(payload, personOf(actor))),
           withBudgetRetry,
           Effect.tapErrorTag("LaunchesFull", () => retryLater)
         ),
@@ -25,6 +26,18 @@ export const LaunchHttp = HttpApiBuilder.group(
     })
   })
 )
+
+/** The caller as a person of the inbox: a key by its name, a token by its subject. */
+const personOf = ({ actorId, actorType }: Actor): string | undefined => {
+  switch (actorType) {
+    case "api-key":
+      return actorId
+    case "user":
+      return actorId.replace(/^user:/, "")
+    default:
+      return undefined
+  }
+}
 
 /** The processes of the agents. */
 export const ProcessesHttp = HttpApiBuilder.group(

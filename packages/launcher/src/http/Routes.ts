@@ -18,7 +18,12 @@ import { controlPlaneForPeople, LauncherSettings } from "../LauncherSettings.ts"
 import { LauncherMetrics } from "../operate/AgentMetrics.ts"
 import { LauncherReadiness } from "../operate/LauncherReadiness.ts"
 import { CatalogHttp } from "./CatalogHttp.ts"
+import { InboxHttp } from "./inbox/InboxHttp.ts"
+import { InboxPage } from "./inbox/InboxPage.ts"
+import { layerPageSignIns } from "./inbox/PageSignIns.ts"
+import { SignInRoutes } from "./inbox/SignInRoutes.ts"
 import { HealthHttp, LaunchHttp, ProcessesHttp } from "./LaunchHttp.ts"
+import { PeopleHttp } from "./PeopleHttp.ts"
 
 /** The probes of a platform (docs/reference/admin.md#readiness, docs/reference/admin.md#metrics-endpoint). */
 const ProbesHttp = HttpApiBuilder.group(
@@ -58,6 +63,8 @@ const handlers = Layer.mergeAll(
   CatalogHttp,
   LaunchHttp,
   ProcessesHttp,
+  PeopleHttp,
+  InboxHttp,
   HealthHttp,
   ProbesHttp,
   AdminHttp,
@@ -102,7 +109,10 @@ const toConsole = Layer.unwrap(
 /** Every route of the service with its middleware; needs the service's capabilities and an `HttpRouter`. */
 export const LauncherRoutes = api.pipe(
   Layer.provide(handlers),
-  Layer.provide(LauncherEdge.layerMiddleware),
+  Layer.provide(LauncherEdge.layerMiddleware.pipe(Layer.provide(layerPageSignIns))),
   Layer.merge(toConsole),
+  Layer.merge(SignInRoutes),
+  // The edge is registered first, so it is around the page too.
+  Layer.merge(Layer.provide(InboxPage, LauncherEdge.layer)),
   Layer.merge(LauncherEdge.layer)
 )

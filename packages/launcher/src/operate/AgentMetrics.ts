@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import { Counter, Gauge } from "prom-client"
 import { LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
 import { ExampleRuns } from "../examples/ExampleRuns.ts"
+import { People } from "../people/People.ts"
 
 /** The Prometheus metrics of this process (docs/reference/admin.md#metrics-endpoint). */
 export class LauncherMetrics extends Context.Service<LauncherMetrics, ServiceRegistry>()(
@@ -40,6 +41,12 @@ export const layerAgentMetrics = Layer.effectDiscard(
     gauge("runplane_launched_runs_waiting", "Runs of launches that the control plane does not have yet", () => {
       return run(waiting).runs
     })
+    const people = yield* People
+    if (people !== undefined) {
+      gauge("runplane_seats_held", "Seats with an item that waits because too many are open", () => {
+        return people.limits.held().waiting
+      })
+    }
     new Counter({
       name: "runplane_launched_runs_dropped_total",
       help: "Runs of launches that the control plane never got: refused, not accepted for a day, too many at once",

@@ -1,4 +1,5 @@
 import type { LauncherReadiness as Answer } from "@runplane/api"
+import { describeSqlError } from "@runplane/database"
 import { forever, Loops, loopHealth, makeOutageLog } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -8,6 +9,7 @@ import * as Layer from "effect/Layer"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
+import { People, type PeopleShape } from "../people/People.ts"
 
 /** Probes are not throttled: dependencies are checked at most this often. Milliseconds. */
 const TTL_MS = 1_000
@@ -28,7 +30,9 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
       const { waiting } = yield* LaunchedRuns
       const { remarks, troubles } = yield* Loops
       const client = yield* HttpClient.HttpClient
+      const people = yield* People
       const outage = makeOutageLog("the control plane")
+      const databaseOutage = makeOutageLog("the database of the seats")
 
       const packs = catalog.pipe(
         Effect.map(({ broken, packs, unreadable }) => ({
@@ -58,6 +62,28 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
           Effect.tap(({ detail, ok }) => (ok ? outage.back : outage.lost(detail)))
         )
 
+      const database = ({ limits, sql }: PeopleShape) =>
+        sql`SELECT 1`.pipe(
+          Effect.map(() => {
+            const { reason, waiting: held } = limits.held()
+            // No fault of the service: an answer frees a position, and needs a service that is ready.
+            const detail = "the database of the seats answers"
+            return { ok: true, detail: held === 0 ? detail : `${detail}; seats that wait: ${held}, since ${reason}` }
+          }),
+          Effect.catch((error) =>
+            Effect.succeed({ ok: false, detail: `LAUNCHER_DATABASE_URL: ${describeSqlError(error)}` })
+          ),
+          Effect.timeoutOrElse({
+            duration: CHECK_TIMEOUT_MS,
+            orElse: () =>
+              Effect.succeed({
+                ok: false,
+                detail: `LAUNCHER_DATABASE_URL: the database does not answer within ${CHECK_TIMEOUT_MS} ms`
+              })
+          }),
+          Effect.tap(({ detail, ok }) => (ok ? databaseOutage.back : databaseOutage.lost(detail)))
+        )
+
       const check = Effect.gen(function* () {
         const { runs, since } = yield* waiting
         const now = yield* Clock.currentTimeMillis
@@ -66,6 +92,7 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
           catalog: yield* packs,
           loops: loopHealth(troubles(now), remarks(), now),
           ...(controlPlane !== undefined && { controlPlane: yield* neighbour(controlPlane.url) }),
+          ...(people !== undefined && { database: yield* database(people) }),
           ...(runs > 0 && {
             launchedRuns: {
               ok: false,

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type Basis, type ItemChange, ItemState } from "@runplane/domain"
+import { Basis, ItemState } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -7,15 +7,19 @@ import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { ItemRows, type StoredContent } from "./ItemRows.ts"
+import { ItemRows } from "./ItemRows.ts"
+import { RecordRows } from "./RecordRows.ts"
+import type { StoredContent } from "./StoredContent.ts"
 
 /** An answer that is to be stored with its message. */
 export interface NewAnswer {
   readonly item: string
   readonly origin: "person" | "deadline"
   readonly person: string | undefined
-  readonly proof: "none" | "session"
+  readonly proof: "none" | "session" | "fresh"
   readonly channel: string
+  /** Whether the person could read the votes of others elsewhere; assumed where that is not known. */
+  readonly couldHaveSeen?: boolean | undefined
   readonly content: StoredContent
   readonly proposalHash: string
   readonly basis: Basis
@@ -31,6 +35,8 @@ export interface DueAnswer {
   readonly messageId: string
   readonly messageType: string
   readonly payload: Uint8Array
+  readonly payloadSha256: string
+  readonly basis: Basis
   readonly sends: number
   /** Milliseconds until it is due; not positive for one that is. */
   readonly dueInMs: number
@@ -42,6 +48,8 @@ const Due = Schema.Struct({
   message_id: Schema.String,
   message_type: Schema.String,
   payload: Schema.String,
+  payload_sha256: Schema.String,
+  basis: Schema.fromJsonString(Basis),
   sends: Schema.Int,
   due_ms: Schema.Finite
 })
@@ -53,6 +61,8 @@ const dueOf = (row: typeof Due.Type): DueAnswer => ({
   messageId: row.message_id,
   messageType: row.message_type,
   payload: Result.getOrThrow(Hex.decode(row.payload)),
+  payloadSha256: row.payload_sha256,
+  basis: row.basis,
   sends: row.sends,
   dueInMs: row.due_ms
 })
@@ -67,13 +77,14 @@ export class AnswerRows extends Context.Service<AnswerRows, Effect.Success<typeo
   static readonly layer = Layer.effect(
     AnswerRows,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+  ).pipe(Layer.provide([SecureRandom.layerWebCrypto, RecordRows.layer]))
 }
 
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const random = yield* SecureRandom.SecureRandom
   const { audit, become } = yield* ItemRows
+  const records = yield* RecordRows
 
   const settle = (item: string) =>
     sql`UPDATE people.answers SET settled_at = now() WHERE item = ${item}::uuid AND settled_at IS NULL`
@@ -81,15 +92,27 @@ const make = Effect.gen(function* () {
   return {
     /** Stores the answer of an item, which has none. The unique key of the row refuses a second one. */
     add: Effect.fnUntraced(function* (answer: NewAnswer) {
-      const { basis, channel, content, item, messageType, origin, payload, payloadSha256, person, proof } = answer
+      const {
+        basis,
+        channel,
+        content,
+        couldHaveSeen = true,
+        item,
+        messageType,
+        origin,
+        payload,
+        payloadSha256
+      } = answer
+      const { person, proof } = answer
       const messageId = yield* random.uuidV4()
       yield* become(item, "answered")
       yield* sql`
         INSERT INTO people.answers (item, origin, person, proof, channel, content, proposal_hash, basis, message_id,
-          message_type, payload, payload_sha256)
+          message_type, payload, payload_sha256, could_have_seen)
         VALUES (${item}::uuid, ${origin}, ${person ?? null}::text, ${proof}, ${channel},
           ${JSON.stringify(content)}::text::jsonb, ${answer.proposalHash}, ${JSON.stringify(basis)}::text::jsonb,
-          ${messageId}, ${messageType}, decode(${Hex.encode(payload)}::text, 'hex'), ${payloadSha256})`
+          ${messageId}, ${messageType}, decode(${Hex.encode(payload)}::text, 'hex'), ${payloadSha256},
+          ${couldHaveSeen}::boolean)`
       yield* audit(person ?? "deadline", "item.answered", item, { act: content.act, channel, proof })
     }),
 
@@ -101,15 +124,30 @@ const make = Effect.gen(function* () {
         Effect.map(([row]) => row?.answers ?? 0)
       ),
 
-    /** The own message is on record. */
-    accept: Effect.fnUntraced(function* ({ id, ordinal, unseen }: Extract<ItemChange, { _tag: "accept" }>) {
-      yield* become(id, "accepted")
+    /** The own message is on record; `unseen` are the messages after the basis, and before it. */
+    accept: Effect.fnUntraced(function* (
+      item: string,
+      ordinal: number,
+      unseen: ReadonlyArray<{ readonly ordinal: number; readonly type: string }>
+    ) {
+      yield* become(item, "accepted")
+      const ordinals = JSON.stringify(unseen.map((one) => one.ordinal))
       yield* sql`
-        UPDATE people.answers SET accepted_ordinal = ${ordinal}::int, unseen = ${JSON.stringify(unseen)}::text::jsonb
-        WHERE item = ${id}::uuid`
-      yield* settle(id)
-      yield* audit("service", "item.accepted", id, { ordinal, unseen: unseen.length })
+        UPDATE people.answers SET accepted_ordinal = ${ordinal}::int, unseen = ${ordinals}::text::jsonb
+        WHERE item = ${item}::uuid`
+      yield* settle(item)
+      yield* records.noteAnswer(item, ordinal, unseen)
+      yield* records.noteClosed(item)
+      yield* audit("service", "item.accepted", item, { ordinal, unseen: unseen.length })
     }),
+
+    /** The message of the answer is looked up elsewhere: for how long already, milliseconds. */
+    seek: (item: string) =>
+      sql<{ readonly ms: number }>`
+        UPDATE people.answers SET sought_at = coalesce(sought_at, clock_timestamp()) WHERE item = ${item}::uuid
+        RETURNING (extract(epoch FROM clock_timestamp() - sought_at) * 1000)::float8 AS ms`.pipe(
+        Effect.map(([row]) => row?.ms ?? 0)
+      ),
 
     /** The runtime knows another message by the id of the answer: it gets a new one. */
     renewId: Effect.fnUntraced(function* (item: string, ordinal: number) {
@@ -122,7 +160,8 @@ const make = Effect.gen(function* () {
     /** The messages of a seat that are not settled, the first due first. */
     due: (sessionId: string, seat: string) =>
       sql`
-        SELECT a.item::text AS item, i.state, a.message_id, a.message_type, encode(a.payload, 'hex') AS payload, a.sends,
+        SELECT a.item::text AS item, i.state, a.message_id, a.message_type, encode(a.payload, 'hex') AS payload,
+          a.payload_sha256, a.basis::text AS basis, a.sends,
           (extract(epoch FROM a.due_at - clock_timestamp()) * 1000)::float8 AS due_ms
         FROM people.answers a JOIN people.items i ON i.id = a.item
         WHERE i.session_id = ${sessionId} AND i.seat = ${seat} AND a.settled_at IS NULL ORDER BY a.due_at`.pipe(
@@ -147,6 +186,7 @@ const make = Effect.gen(function* () {
       if (open === undefined) return
       yield* become(item, state, reason)
       yield* settle(item)
+      yield* records.noteClosed(item)
       yield* audit("service", `item.${state}`, item, { reason })
     })
   }

@@ -4,6 +4,7 @@ import {
   basisAt,
   checkAnswer,
   type Person,
+  personIn,
   type Right,
   rightOf,
   seatMode,
@@ -16,6 +17,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AnswerRows } from "./AnswerRows.ts"
+import { AssigneeRows } from "./AssigneeRows.ts"
 import { ItemRows } from "./ItemRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
@@ -24,9 +26,11 @@ import { SeatWork } from "./SeatWork.ts"
 /** A person as it has signed in. */
 export interface SignedIn extends Person {
   /** `none` where the service requires no sign-in. */
-  readonly proof: "none" | "session"
+  readonly proof: "none" | "session" | "fresh"
   /** How the answer came in: `api`, `console`, `cli`. */
   readonly channel: string
+  /** Whether the credential of the person reads the runs of the control plane too; assumed where that is not known. */
+  readonly readsRuns?: boolean
 }
 
 /** An answer as a person submits it: what it says, and what it rests on. */
@@ -41,13 +45,32 @@ export class AnswerRefused extends Data.TaggedError("AnswerRefused")<{
   readonly why:
     | { readonly _tag: "no-item" }
     | { readonly _tag: "forbidden"; readonly right: Exclude<Right, "answer"> }
+    /** The seat requires a sign-in of the last minutes. */
+    | { readonly _tag: "not-fresh" }
     /** The service does not have the session now: it is read again, or its history is gone. */
-    | { readonly _tag: "unavailable"; readonly reason: string }
+    | { readonly _tag: "unavailable"; readonly reason: string; readonly isFinal: boolean }
     | { readonly _tag: "unknown-basis" }
     /** The person has given as many answers in the last minute as one may. */
     | { readonly _tag: "too-many"; readonly perMinute: number }
     | Exclude<AnswerVerdict, { readonly _tag: "store" | "same" }>
 }> {}
+
+/** A refusal for the audit, without the reason that the person wrote. */
+const refusalOf = (why: AnswerRefused["why"], { content }: Submitted) => {
+  const said = { act: content.act, why: why._tag }
+  switch (why._tag) {
+    case "forbidden":
+      return { ...said, right: why.right }
+    case "invalid":
+      return { ...said, field: why.field, message: why.message }
+    case "gone":
+      return { ...said, state: why.state }
+    case "answered":
+      return { ...said, by: why.by.person ?? "deadline" }
+    default:
+      return said
+  }
+}
 
 /** More answers in a minute are no decisions of a person. */
 export const ANSWERS_PER_MINUTE = 30
@@ -57,13 +80,14 @@ export class Answers extends Context.Service<Answers, Effect.Success<typeof make
   static readonly layer = Layer.effect(
     Answers,
     Effect.suspend(() => make)
-  )
+  ).pipe(Layer.provide(AssigneeRows.layer))
 }
 
 const make = Effect.gen(function* () {
   const seats = yield* SeatRows
   const items = yield* ItemRows
   const answers = yield* AnswerRows
+  const assignees = yield* AssigneeRows
   const work = yield* SeatWork
   const runner = yield* SeatRunner
 
@@ -79,18 +103,28 @@ const make = Effect.gen(function* () {
     const mode = seatMode(row.modeName)
     if (mode === undefined) return yield* Effect.die(new Error(`no seat can be in ${row.modeName}`))
     const rules = seatRules(mode, row.rules)
-    const { assign, distinctFrom } = rules
+    const { assign, distinctFrom, proof } = rules
+    const added = yield* assignees.of(id)
     const answeredBy = yield* items.answeredBy(at.sessionId, at.seat)
-    const right = rightOf(person, { assign, distinctFrom, requester: row.requester, answeredBy })
+    const right = rightOf(personIn(person, row.scenarioRef), {
+      assign: [...assign, ...added.flatMap(({ assignee }) => assignee ?? [])],
+      distinctFrom,
+      requester: row.requester,
+      answeredBy
+    })
     if (right !== "answer") return yield* refuse({ _tag: "forbidden", right })
+    // A repeated answer is answered with the first, however old the sign-in is by then.
+    if (proof === "fresh" && person.proof !== "fresh" && item.given === undefined) {
+      return yield* refuse({ _tag: "not-fresh" })
+    }
     const session = runner.sessionOf(at.sessionId, at.seat)
     const isRead = session !== undefined && session.view.messages.length >= row.lastOrdinal
     if (row.unavailable !== undefined && item.given === undefined) {
-      return yield* refuse({ _tag: "unavailable", reason: row.unavailable })
+      return yield* refuse({ _tag: "unavailable", reason: row.unavailable, isFinal: true })
     }
     // A closed item has its answer without the session.
     if (!isRead && (item.state === "open" || item.state === "waiting")) {
-      return yield* refuse({ _tag: "unavailable", reason: "the session is being read again" })
+      return yield* refuse({ _tag: "unavailable", reason: "the session is being read again", isFinal: false })
     }
     const basis = session && basisAt(session.view, at.seat, rules.reveal, submitted.basis)
     if (item.state === "open" && basis === undefined) return yield* refuse({ _tag: "unknown-basis" })
@@ -114,7 +148,8 @@ const make = Effect.gen(function* () {
     if ((yield* answers.inLastMinute(person.id)) >= ANSWERS_PER_MINUTE) {
       return yield* refuse({ _tag: "too-many", perMinute: ANSWERS_PER_MINUTE })
     }
-    const by = { origin: "person", person: person.id, proof: person.proof, channel: person.channel } as const
+    const { channel, readsRuns: couldHaveSeen } = person
+    const by = { origin: "person", person: person.id, proof: person.proof, channel, couldHaveSeen } as const
     yield* work.store(session, { content: submitted.content, basis, item, by })
     return at
   })
@@ -122,7 +157,14 @@ const make = Effect.gen(function* () {
   return {
     /** Stores the answer of a person, and has it sent. The same answer again is answered with the first. */
     submit: Effect.fn("Answers.submit")(function* (id: string, person: SignedIn, submitted: Submitted) {
-      const at = yield* work.inTransaction(decide(id, person, submitted))
+      const at = yield* work.inTransaction(decide(id, person, submitted)).pipe(
+        Effect.tapErrorTag("AnswerRefused", ({ why }) =>
+          // After the transaction, which leaves nothing of a refused answer.
+          why._tag === "no-item"
+            ? Effect.void
+            : Effect.asVoid(items.audit(person.id, "answer.refused", id, refusalOf(why, submitted)))
+        )
+      )
       yield* runner.wake(at.sessionId, at.seat)
       return yield* Effect.flatMap(items.byId(id), (item) =>
         item === undefined ? refuse({ _tag: "no-item" }) : Effect.succeed(item)

@@ -9,6 +9,8 @@ import {
   isBallot,
   isLastWord,
   type Person,
+  personIn,
+  policyLines,
   type Right,
   rightOf,
   type SeenMessage,
@@ -20,7 +22,8 @@ import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { type InboxQuery, type InboxRow, InboxRows } from "./InboxRows.ts"
+import { type AddedAssignee, AssigneeRows } from "./AssigneeRows.ts"
+import { type InboxQuery, type InboxRow, InboxRows, type InboxScope } from "./InboxRows.ts"
 import { type ItemRow, ItemRows } from "./ItemRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
@@ -44,6 +47,9 @@ export interface ShownItem {
   /** The payload in the names of the protocol; undefined when its bytes cannot be read. */
   readonly payload: Readonly<Record<string, unknown>> | undefined
   readonly right: Right
+  /** Who may answer by the scenario, and who was added. */
+  readonly assign: ReadonlyArray<string>
+  readonly added: ReadonlyArray<AddedAssignee>
   readonly reason: "required" | "optional"
   /** The answers that this person can give now; empty for an item that is not open. */
   readonly acts: ReadonlyArray<AnswerAct>
@@ -57,6 +63,19 @@ export interface ShownItem {
   /** What each act would lead to; undefined where that would show what is withheld, or no rules are known. */
   readonly consequences: ReadonlyArray<Consequence> | undefined
   readonly given: ItemRow["given"]
+  /** Whether what the answer says is withheld: the person still has a question of this session to answer. */
+  readonly isGivenWithheld: boolean
+  readonly proof: "session" | "fresh" | "passkey"
+  readonly policyVersion: string
+  /** The rules of the session in words; empty where they are not known. */
+  readonly policy: ReadonlyArray<string>
+}
+
+/** How an item is read. */
+export interface Reading {
+  readonly scope: InboxScope
+  /** Whether the person reads it by itself: then the time is noted. */
+  readonly isSeen: boolean
 }
 
 /** The items of people, as they read them. A read changes nothing but the time when an item was first seen. */
@@ -64,11 +83,12 @@ export class Inbox extends Context.Service<Inbox, Effect.Success<typeof make>>()
   static readonly layer = Layer.effect(
     Inbox,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(InboxRows.layer))
+  ).pipe(Layer.provide([InboxRows.layer, AssigneeRows.layer]))
 }
 
 const make = Effect.gen(function* () {
   const rows = yield* InboxRows
+  const assignees = yield* AssigneeRows
   const items = yield* ItemRows
   const seats = yield* SeatRows
   const runner = yield* SeatRunner
@@ -76,17 +96,30 @@ const make = Effect.gen(function* () {
   return {
     list: Effect.fn("Inbox.list")((person: Person, query: InboxQuery) => rows.list(person, query)),
 
-    /** An item of a person; undefined for one that the person is not assigned to. */
-    show: Effect.fn("Inbox.show")(function* (person: Person, id: string) {
-      const row = yield* rows.find(person, id)
+    positionOf: rows.positionOf,
+
+    /** An item; undefined for one that the person may not read. */
+    show: Effect.fn("Inbox.show")(function* (
+      person: Person,
+      id: string,
+      { isSeen, scope }: Reading = { scope: "own", isSeen: true }
+    ) {
+      const row = yield* rows.find(person, scope, id)
       const item = yield* items.byId(id)
       if (row === undefined || item === undefined) return undefined
       const seat = yield* seats.find(row.session_id, row.seat)
       if (seat === undefined) return undefined
-      yield* rows.noteSeen(id)
-      const { assign, distinctFrom } = seat.rules
+      const added = yield* assignees.of(id)
+      const { assign, distinctFrom, proof = "session" } = seat.rules
       const answeredBy = yield* items.answeredBy(row.session_id, row.seat)
-      const right = rightOf(person, { assign, distinctFrom, requester: seat.requester, answeredBy })
+      const right = rightOf(personIn(person, row.scenario_ref), {
+        assign: [...assign, ...added.flatMap(({ assignee }) => assignee ?? [])],
+        distinctFrom,
+        requester: seat.requester,
+        answeredBy
+      })
+      if (isSeen && right !== "not assigned") yield* rows.noteSeen(id, person.id)
+      const isAwaited = yield* rows.isAwaited(person, { id, sessionId: row.session_id, seat: row.seat })
       const session = runner.sessionOf(row.session_id, row.seat)
       const isRead = session !== undefined && session.view.messages.length >= seat.lastOrdinal
       const bytes = Result.getOrThrow(Base64.decode(row.payload))
@@ -94,10 +127,16 @@ const make = Effect.gen(function* () {
         row,
         payload: decodePayload(row.payload_type, bytes),
         right,
+        assign,
+        added,
         reason: seat.rules.reason ?? "required",
         unavailable: seat.unavailable ?? (isRead ? undefined : "the session is being read again"),
         given: item.given,
-        ...(session === undefined || !isRead ? UNREAD : shownOf(session, item, right))
+        isGivenWithheld: isAwaited,
+        proof,
+        policyVersion: row.hashed.policyVersion,
+        policy: session?.facts.sessionRules === undefined ? [] : policyLines(session.facts.sessionRules),
+        ...(session === undefined || !isRead ? UNREAD : shownOf(session, item, right, isAwaited))
       }
       return shown
     })
@@ -109,10 +148,10 @@ const UNREAD = { acts: [], closedActs: undefined, basis: undefined, messages: []
 /** States in which the answer is given: nothing is withheld from then on. */
 const ANSWERED: ReadonlySet<ItemState> = new Set(["answered", "sent", "accepted", "refused", "unknown"])
 
-const shownOf = ({ facts, row, rules, view }: SeatSession, item: ItemRow, right: Right) => {
+const shownOf = ({ facts, row, rules, view }: SeatSession, item: ItemRow, right: Right, isAwaited: boolean) => {
   const subject = view.messages[item.subject - 1]
   const proposalId = subject?.statement.proposalId ?? ""
-  const reveal = ANSWERED.has(item.state) ? "before" : rules.reveal
+  const reveal = isAwaited ? "after" : ANSWERED.has(item.state) ? "before" : rules.reveal
   const basis = basisOf(view, row.seat, reveal)
   const hidden = new Set(basis.withheld)
   const all = answersOf(view.mode, rules.acts)

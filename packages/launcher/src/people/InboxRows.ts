@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { ItemState, type Person } from "@runplane/domain"
+import { HashedMembers } from "@runplane/api"
+import { assignableNames, ItemState, type Person } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,7 +12,12 @@ export interface ItemCursor {
   readonly id: string
 }
 
+/** Whose items are read: those that the person is assigned to, or all. */
+export type InboxScope = "own" | "all"
+
 export interface InboxQuery {
+  /** `own` unless said. */
+  readonly scope?: InboxScope | undefined
   readonly states: ReadonlyArray<ItemState>
   readonly seat: string | undefined
   readonly after: ItemCursor | undefined
@@ -29,7 +35,7 @@ const Row = Schema.Struct({
   proposal_hash: Schema.String,
   payload: Schema.String,
   payload_type: Schema.String,
-  hashed: Schema.fromJsonString(Schema.JsonObject),
+  hashed: Schema.fromJsonString(HashedMembers),
   subject: Schema.Int,
   created_at: Schema.String,
   opened_at: Schema.NullOr(Schema.String),
@@ -67,20 +73,37 @@ const make = Effect.gen(function* () {
     i.follows::text AS follows,
     coalesce((SELECT n.id::text FROM people.items n WHERE n.replaces = i.id LIMIT 1),
       (SELECT n.id::text FROM people.items n WHERE n.follows = i.id LIMIT 1)) AS new_item`
-  const joined = sql`people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat`
-  const assignedTo = ({ groups, id }: Person) => {
-    const names = JSON.stringify([`person:${id}`, ...groups.map((group) => `group:${group}`)])
-    return sql`s.rules->'assign' ?| ARRAY(SELECT jsonb_array_elements_text(${names}::text::jsonb))`
+  // An item whose text is erased is not in the inbox: the audit has what became of it.
+  const joined = sql`
+    people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat AND s.erased_at IS NULL`
+  /** The items that a person is assigned to, by its groups and by those that its packs give it. */
+  const assignedTo = (person: Person) => {
+    if (person.isLocal === true) return sql`true`
+    const packs = [...(person.packGroups ?? [])].map(([pack, groups]) => ({
+      pack,
+      names: groups.map((group) => `group:${group}`)
+    }))
+    return sql`EXISTS (
+      SELECT 1 FROM (
+        SELECT jsonb_array_elements_text(${JSON.stringify(assignableNames(person))}::text::jsonb) AS name
+        UNION ALL
+        SELECT jsonb_array_elements_text(p.value->'names')
+        FROM jsonb_array_elements(${JSON.stringify(packs)}::text::jsonb) AS p(value)
+        WHERE p.value->>'pack' = split_part(s.scenario_ref, '/', 1)
+      ) AS n
+      WHERE s.rules->'assign' ? n.name
+        OR EXISTS (SELECT 1 FROM people.item_assignees a WHERE a.item = i.id AND a.assignee = n.name))`
   }
+  const readableBy = (person: Person, scope: InboxScope) => (scope === "all" ? sql`true` : assignedTo(person))
   const read = (rows: ReadonlyArray<unknown>) => Effect.orDie(Effect.forEach(rows, (row) => decodeRow(row)))
 
   return {
-    /** A page of the items of a person, the oldest first. */
-    list: (person: Person, { after, limit, seat, states }: InboxQuery) =>
+    /** A page of the items of a person, or of all people, the oldest first. */
+    list: (person: Person, { after, limit, scope = "own", seat, states }: InboxQuery) =>
       Effect.flatMap(
         sql`
           SELECT ${columns} FROM ${joined}
-          WHERE ${assignedTo(person)} AND ${JSON.stringify(states)}::text::jsonb ? i.state
+          WHERE ${readableBy(person, scope)} AND ${JSON.stringify(states)}::text::jsonb ? i.state
             AND (${seat ?? null}::text IS NULL OR i.seat = ${seat ?? null}::text)
             AND (${after?.at ?? null}::text IS NULL
               OR (i.created_at, i.id) > (${after?.at ?? null}::timestamptz, ${after?.id ?? null}::uuid))
@@ -88,15 +111,39 @@ const make = Effect.gen(function* () {
         read
       ),
 
-    /** An item that the person is assigned to; undefined for every other one. */
-    find: (person: Person, id: string) =>
-      sql`SELECT ${columns} FROM ${joined} WHERE i.id = ${id}::uuid AND ${assignedTo(person)}`.pipe(
+    /** An item that the person may read; undefined for every other one. */
+    find: (person: Person, scope: InboxScope, id: string) =>
+      sql`SELECT ${columns} FROM ${joined} WHERE i.id = ${id}::uuid AND ${readableBy(person, scope)}`.pipe(
         Effect.flatMap(read),
         Effect.map(([row]) => row)
       ),
 
-    /** Notes when an assigned person has first seen an open item. */
-    noteSeen: (id: string) =>
-      sql`UPDATE people.items SET seen_at = now() WHERE id = ${id}::uuid AND seen_at IS NULL AND state = 'open'`
+    /** The position of an item in lists; undefined for an unknown one. */
+    positionOf: (id: string) =>
+      sql<ItemCursor>`SELECT id::text AS id, ${iso("i.created_at", "at")} FROM people.items i WHERE i.id = ${id}::uuid`.pipe(
+        Effect.map(([row]) => row)
+      ),
+
+    /**
+     * Whether another seat of the session, whose rules withhold the votes of others, still waits for an answer that the
+     * person may give: until then the votes are withheld from it in all items of the session.
+     */
+    isAwaited: (person: Person, { id, sessionId, seat }: { id: string; sessionId: string; seat: string }) =>
+      sql`
+        SELECT 1 FROM ${joined}
+        WHERE i.session_id = ${sessionId} AND i.id <> ${id}::uuid AND i.seat <> ${seat}
+          AND i.state IN ('waiting', 'open')
+          AND s.rules->>'reveal' IS DISTINCT FROM 'before' AND ${assignedTo(person)} LIMIT 1`.pipe(
+        Effect.map((rows) => rows.length > 0)
+      ),
+
+    /** Notes when an assigned person has first seen an open item, and who it was. */
+    noteSeen: (id: string, person: string) =>
+      sql`
+        WITH seen AS (
+          UPDATE people.items SET seen_at = now() WHERE id = ${id}::uuid AND seen_at IS NULL AND state = 'open'
+          RETURNING id
+        )
+        INSERT INTO people.audit (actor, action, item, detail) SELECT ${person}, 'item.seen', id, '{}' FROM seen`
   }
 })

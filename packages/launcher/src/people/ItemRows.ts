@@ -1,21 +1,13 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { AnswerAct, Basis, type ItemChange, ItemState, mayBecome, type StoredItem } from "@runplane/domain"
+import { Basis, type ItemChange, ItemState, mayBecome, type StoredItem } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-
-/** What an answer consists of, as it is stored. */
-export const StoredContent = Schema.Struct({
-  act: AnswerAct,
-  recommendation: Schema.optionalKey(Schema.Literals(["APPROVE", "REVIEW", "BLOCK", "REJECT"])),
-  confidence: Schema.optionalKey(Schema.Finite),
-  severity: Schema.optionalKey(Schema.Literals(["low", "medium", "high", "critical"])),
-  reason: Schema.String
-})
-export type StoredContent = typeof StoredContent.Type
+import { RecordRows } from "./RecordRows.ts"
+import { StoredContent } from "./StoredContent.ts"
 
 /** The item with everything that its proposal's hash covers. */
 export interface NewItem {
@@ -95,14 +87,26 @@ export class ItemRows extends Context.Service<ItemRows, Effect.Success<typeof ma
   static readonly layer = Layer.effect(
     ItemRows,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+  ).pipe(Layer.provide([SecureRandom.layerWebCrypto, RecordRows.layer]))
 }
 
 const NONCE_BYTES = 32
 
+/** Characters of a text in the audit. */
+const MAX_AUDIT_TEXT = 1_000
+
+/** PostgreSQL stores neither U+0000 nor half of a surrogate pair. */
+const bounded = (text: string): string => text.slice(0, MAX_AUDIT_TEXT).toWellFormed().replaceAll("\0", "\ufffd")
+
+const boundedTexts = (detail: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(detail).map(([name, value]) => [name, typeof value === "string" ? bounded(value) : value])
+  )
+
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const random = yield* SecureRandom.SecureRandom
+  const records = yield* RecordRows
   const ms = (column: string) => sql.literal(`(extract(epoch FROM ${column}) * 1000)::float8`)
   const columns = sql`
     i.id::text AS id, i.subject, i.state, i.reason, i.proposal_hash, i.basis_ordinal, ${ms("i.opened_at")} AS opened_ms,
@@ -112,9 +116,10 @@ const make = Effect.gen(function* () {
   const read = (rows: ReadonlyArray<unknown>) =>
     Effect.orDie(Effect.forEach(rows, (row) => Effect.map(decodeRow(row), itemOf)))
 
-  const audit = (actor: string, action: string, item: string, detail: object) =>
+  /** An entry of the audit, of an item or of none. Its texts are bounded. */
+  const audit = (actor: string, action: string, item: string | undefined, detail: Readonly<Record<string, unknown>>) =>
     sql`INSERT INTO people.audit (actor, action, item, detail)
-        VALUES (${actor}, ${action}, ${item}::uuid, ${JSON.stringify(detail)}::text::jsonb)`
+        VALUES (${bounded(actor)}, ${action}, ${item ?? null}::uuid, ${JSON.stringify(boundedTexts(detail))}::text::jsonb)`
 
   /** The nonce of a subject, the same for all its items. */
   const nonceOf = Effect.fnUntraced(function* (sessionId: string, ordinal: number) {
@@ -197,11 +202,13 @@ const make = Effect.gen(function* () {
         UPDATE people.items SET opened_at = now(), basis_ordinal = ${basisOrdinal}::int,
           deadline_at = to_timestamp(${deadlineUnixMs ?? null}::float8 / 1000)
         WHERE id = ${id}::uuid`
+      yield* records.noteOpened(id)
       yield* audit("service", "item.opened", id, { basisOrdinal })
     }),
 
-    close: Effect.fnUntraced(function* ({ id, reason, state }: Extract<ItemChange, { _tag: "close" }>) {
+    close: Effect.fnUntraced(function* ({ hasActed, id, reason, state }: Extract<ItemChange, { _tag: "close" }>) {
       yield* become(id, state, reason)
+      yield* records.noteClosed(id, hasActed)
       yield* audit("service", `item.${state}`, id, { reason })
     }),
 

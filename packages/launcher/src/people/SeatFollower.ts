@@ -47,6 +47,8 @@ export interface FollowedSeat {
   /** The last ordinal that was worked on. A view that ends before it is being read again, and decides nothing. */
   reached: number
   session: SeatSession | undefined
+  /** The launch has failed: a session that is not open is not waited for. */
+  isAbandoned: boolean
   /** How many seats the service runs. */
   readonly ofSeats: () => number
 }
@@ -78,7 +80,7 @@ const make = Effect.gen(function* () {
     if (Result.isFailure(found)) {
       if (!isNotFound(found.failure)) return yield* found.failure
       const age = (yield* Clock.currentTimeMillis) - row.createdAtUnixMs
-      if (row.lastOrdinal === 0 && age < NEVER_OPENED_MS) return { pauseMs: OPEN_POLL_MS }
+      if (row.lastOrdinal === 0 && age < NEVER_OPENED_MS && !seat.isAbandoned) return { pauseMs: OPEN_POLL_MS }
       const session = { row, rules: rulesOf(empty, row), view: empty, facts: NO_FACTS }
       yield* settle(session, row.lastOrdinal === 0 ? "NEVER_OPENED" : "GONE")
       yield* Deferred.succeed(finished, undefined)
@@ -124,7 +126,7 @@ const make = Effect.gen(function* () {
       return yield* new SessionUnread({ reason })
     }
     yield* outbox.deliver(session, yield* callsOf(row), Effect.succeed(state), "all")
-    if (yield* outbox.hasUnsent(session)) {
+    if (state !== "GONE" && (yield* outbox.hasUnsent(session))) {
       return yield* new SessionUnread({ reason: "an answer is not acknowledged, and the history is gone" })
     }
     yield* settle(session, state)
@@ -149,7 +151,9 @@ const make = Effect.gen(function* () {
       )
       const now = yield* Clock.currentTimeMillis
       if (ended !== undefined) {
-        const isLate = now - endedAt >= LAST_MESSAGES_MS && !(yield* outbox.hasUnsent(session))
+        // A runtime that does not know the session will not acknowledge a message of it.
+        const isSent = ended === "GONE" || !(yield* outbox.hasUnsent(session))
+        const isLate = now - endedAt >= LAST_MESSAGES_MS && isSent
         if (worked.isSettled || isLate) return yield* settle(session, ended)
       }
       const pollMs = Math.max(STATE_POLL_MS, seat.ofSeats() * STATE_POLL_ANY_MS)
@@ -165,11 +169,12 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** The session is over: what is left is withdrawn, answers without a message are lost, and the seat is finished. */
+  /** The session is over: what is left is withdrawn, answers are looked up elsewhere, and the seat is finished. */
   const settle = Effect.fnUntraced(function* (session: SeatSession, state: string) {
     const { seat, sessionId } = session.row
     yield* work.withdraw(session, state)
-    yield* outbox.loseUnread(session, `the session is ${state}, and the message was not found in it`)
+    const waiting = yield* outbox.loseUnread(session, `the session is ${state}, and the message was not found in it`)
+    if (waiting !== undefined) return yield* new SessionUnread({ reason: waiting })
     yield* rows.finish(sessionId, seat, state)
   })
 

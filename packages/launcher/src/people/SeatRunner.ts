@@ -24,6 +24,8 @@ export class SeatRunner extends Context.Service<
     readonly add: (seats: ReadonlyArray<NewSeat>) => Effect.Effect<void, SqlError>
     /** The session of a seat as far as it was read; undefined while it is not read, and after its end. */
     readonly sessionOf: (sessionId: string, seat: string) => SeatSession | undefined
+    /** The launch of a session has failed: its seats are closed, unless the session is open. */
+    readonly abandon: (sessionId: string) => Effect.Effect<void>
     /** The rows of the seat have changed: its fiber works on them. */
     readonly wake: (sessionId: string, seat: string) => Effect.Effect<void>
   }
@@ -49,6 +51,7 @@ const make = Effect.gen(function* () {
       wakes: yield* Queue.sliding<void>(1),
       reached: row.lastOrdinal,
       session: undefined,
+      isAbandoned: false,
       ofSeats
     }
     running.set(key, seat)
@@ -64,6 +67,10 @@ const make = Effect.gen(function* () {
   return SeatRunner.of({
     add: (seats) => Effect.andThen(rows.add(seats), runAll),
     sessionOf: (sessionId, seat) => running.get(keyOf({ sessionId, seat }))?.session,
+    abandon: (sessionId) =>
+      Effect.sync(() => {
+        for (const seat of running.values()) if (seat.row.sessionId === sessionId) seat.isAbandoned = true
+      }),
     wake: (sessionId, seat) => {
       const found = running.get(keyOf({ sessionId, seat }))
       return found === undefined ? Effect.void : Effect.asVoid(Queue.offer(found.wakes, undefined))

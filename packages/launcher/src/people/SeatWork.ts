@@ -20,12 +20,18 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AnswerRows, type NewAnswer } from "./AnswerRows.ts"
-import { ItemRows, type StoredContent } from "./ItemRows.ts"
+import { ItemRows } from "./ItemRows.ts"
+import { OpenLimits } from "./OpenLimits.ts"
+import { RecordRows } from "./RecordRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { type SeatSession, sha256 } from "./SeatSession.ts"
+import type { StoredContent } from "./StoredContent.ts"
 
 /** The plan of a seat comes to rest after a few rounds; more are a fault of the program. */
 const MAX_ROUNDS = 50
+
+/** The type of a message that was not read. */
+export const UNREAD_TYPE = "Message"
 
 /** What a round over the items of a seat leaves behind. */
 export interface Worked {
@@ -40,7 +46,7 @@ export interface Composed {
   readonly content: AnswerContent
   readonly basis: Basis
   readonly item: { readonly id: string; readonly subject: number; readonly proposalHash: string }
-  readonly by: Pick<NewAnswer, "origin" | "person" | "proof" | "channel">
+  readonly by: Pick<NewAnswer, "origin" | "person" | "proof" | "channel" | "couldHaveSeen">
 }
 
 /**
@@ -51,7 +57,15 @@ export class SeatWork extends Context.Service<SeatWork, Effect.Success<typeof ma
   static readonly layer = Layer.effect(
     SeatWork,
     Effect.suspend(() => make)
-  ).pipe(Layer.provideMerge(AnswerRows.layer.pipe(Layer.provideMerge(Layer.mergeAll(SeatRows.layer, ItemRows.layer)))))
+  ).pipe(
+    Layer.provideMerge(OpenLimits.layer),
+    Layer.provideMerge(
+      AnswerRows.layer.pipe(
+        Layer.provideMerge(Layer.mergeAll(SeatRows.layer, ItemRows.layer)),
+        Layer.provideMerge(RecordRows.layer)
+      )
+    )
+  )
 }
 
 const make = Effect.gen(function* () {
@@ -59,29 +73,18 @@ const make = Effect.gen(function* () {
   const seats = yield* SeatRows
   const items = yield* ItemRows
   const answers = yield* AnswerRows
+  const records = yield* RecordRows
+  const limits = yield* OpenLimits
 
-  /** In a transaction that has the lock of the seat. */
+  /** In a transaction that has the lock of the seat. What it notes for the control plane is posted after it. */
   const locked = <A, E, R>({ row }: Pick<SeatSession, "row">, work: Effect.Effect<A, E, R>) =>
-    sql.withTransaction(Effect.andThen(seats.lock(row.sessionId, row.seat), work))
+    Effect.tap(sql.withTransaction(Effect.andThen(seats.lock(row.sessionId, row.seat), work)), () => records.wake)
 
   /** Stores an answer with the exact bytes that go into the session. The caller has the lock. */
-  const store = Effect.fnUntraced(function* (session: SeatSession, { basis, by, content, item }: Composed) {
-    const { row, view } = session
-    const subject = view.messages[item.subject - 1]
-    const reason = reasonWithLine(content.reason, { person: by.person, item: item.id, proposalHash: item.proposalHash })
-    const message = actMessage(row.modeName, view.mode, subject?.statement.proposalId ?? "", content, reason)
-    if (message === undefined) return yield* Effect.die(new Error(`the mode has no act ${content.act}`))
-    const payload = encodePayload(message.payloadType, message.payload)
-    yield* answers.add({
-      ...by,
-      item: item.id,
-      content: storedContent(content),
-      proposalHash: item.proposalHash,
-      basis,
-      messageType: message.messageType,
-      payload,
-      payloadSha256: sha256Hex(sha256, payload)
-    })
+  const store = Effect.fnUntraced(function* (session: SeatSession, composed: Composed) {
+    const answer = answerOf(session, composed)
+    if (answer === undefined) return yield* Effect.die(new Error(`the mode has no act ${composed.content.act}`))
+    yield* answers.add(answer)
   })
 
   const create = Effect.fnUntraced(function* (
@@ -118,20 +121,23 @@ const make = Effect.gen(function* () {
       case "close":
         return yield* items.close(change)
       case "accept":
-        return yield* answers.accept(change)
+        return yield* answers.accept(change.id, change.ordinal, typed(view, change.unseen))
       case "answer": {
         const item = yield* items.byId(change.id)
         if (item === undefined) return
         const content = { act: change.act, reason: change.reason }
-        const by = { origin: "deadline", person: undefined, proof: "none", channel: "deadline" } as const
+        const by = {
+          origin: "deadline",
+          person: undefined,
+          proof: "none",
+          channel: "deadline",
+          couldHaveSeen: false
+        } as const
         return yield* store(session, { content, basis: basisOf(view, row.seat, rules.reveal), item, by })
       }
       case "id-taken": {
         const { by, id } = change
-        yield* Effect.logError(
-          `message ${by.ordinal} of ${row.sessionId} by ${by.statement.by} has the id of the answer to item ${id}: ` +
-            "it is sent once more under another id"
-        )
+        yield* Effect.logError(takenText(row.sessionId, id, by))
         return yield* answers.renewId(id, by.ordinal)
       }
     }
@@ -145,11 +151,13 @@ const make = Effect.gen(function* () {
       for (let round = 0; round < MAX_ROUNDS; round += 1) {
         const unixMs = yield* items.now
         const stored = yield* items.ofSeat(row.sessionId, row.seat)
-        const { changes, wakeAtUnixMs } = planSeat(view, seat, stored, { unixMs, ended })
+        const { changes: planned, wakeAtUnixMs } = planSeat(view, seat, stored, { unixMs, ended })
+        const { changes, refusal } = yield* limits.admit(row, planned)
         if (changes.length === 0) {
+          yield* limits.hold(row, refusal)
           yield* seats.noteOrdinal(row.sessionId, row.seat, view.messages.length)
           const worked: Worked = {
-            wakeInMs: wakeAtUnixMs === undefined ? undefined : wakeAtUnixMs - unixMs,
+            wakeInMs: wakeIn(wakeAtUnixMs === undefined ? undefined : wakeAtUnixMs - unixMs, refusal),
             isSettled: stored.every(({ state }) => isClosed(state))
           }
           return worked
@@ -171,10 +179,44 @@ const make = Effect.gen(function* () {
       }
     })
     yield* locked(session, closeAll)
+    yield* limits.hold(row, undefined)
   })
 
-  return { inTransaction: sql.withTransaction, store, reconcile, withdraw }
+  return { inTransaction: sql.withTransaction, locked, store, reconcile, withdraw }
 })
+
+/** The row of an answer with its message; undefined for an act that the mode does not have. */
+const answerOf = ({ row, view }: SeatSession, { basis, by, content, item }: Composed): NewAnswer | undefined => {
+  const subject = view.messages[item.subject - 1]
+  const reason = reasonWithLine(content.reason, { person: by.person, item: item.id, proposalHash: item.proposalHash })
+  const message = actMessage(row.modeName, view.mode, subject?.statement.proposalId ?? "", content, reason)
+  if (message === undefined) return undefined
+  const payload = encodePayload(message.payloadType, message.payload)
+  return {
+    ...by,
+    item: item.id,
+    content: storedContent(content),
+    proposalHash: item.proposalHash,
+    basis,
+    messageType: message.messageType,
+    payload,
+    payloadSha256: sha256Hex(sha256, payload)
+  }
+}
+
+const takenText = (sessionId: string, item: string, { ordinal, statement }: SeenMessage) =>
+  `message ${ordinal} of ${sessionId} by ${statement.by} has the id of the answer to item ${item}: ` +
+  "it is sent once more under another id"
+
+/** Messages by their ordinals, with their types. */
+const typed = ({ messages }: SeatSession["view"], ordinals: ReadonlyArray<number>) =>
+  ordinals.map((ordinal) => ({ ordinal, type: messages[ordinal - 1]?.statement.type ?? UNREAD_TYPE }))
+
+/** How soon an item tries again that may not open yet. Milliseconds. */
+const HELD_MS = 5_000
+
+const wakeIn = (plannedMs: number | undefined, refusal: string | undefined): number | undefined =>
+  refusal === undefined ? plannedMs : Math.min(plannedMs ?? HELD_MS, HELD_MS)
 
 /** The content without members that are undefined. */
 const storedContent = ({ act, confidence, reason, recommendation, severity }: AnswerContent): StoredContent => ({

@@ -22,6 +22,7 @@ const lint = (tree: MemoryTree) =>
     const result = yield* lintPacks(packs, directories, {
       compileSchema: compileInputSchema,
       knowsAgent: () => true,
+      isPerson: undefined,
       policies: yield* checkPolicyFiles("/packs/_policies")
     })
     return {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { compileLaunch } from "../../src/compile/CompileLaunch.ts"
-import { compile, REF, versionOf } from "../fixtures/CompiledScenario.ts"
+import { CONTEXT, compile, REF, versionOf } from "../fixtures/CompiledScenario.ts"
 
 describe("participants", () => {
   it.effect.each(["a\\0b", "a\\nb", "a\\x7fb"])("refuse an id with a control character (%s)", (id) =>
@@ -75,7 +75,7 @@ describe("the participants", () => {
     Effect.gen(function* () {
       const version = yield* versionOf({}, { t: `spec: { overrides: { launch: { ${TWICE} } } }` })
       const request = { scenarioRef: REF, templateId: "t", inputs: {} }
-      const refused = compileLaunch(version, request, { sessionId: "s", serviceName: "svc", environment: "test" })
+      const refused = compileLaunch(version, request, { ...CONTEXT, sessionId: "s" })
       assert.strictEqual(
         Result.isFailure(refused) && refused.failure.message,
         'launch.participants declares "a" twice: give each participant its own id'

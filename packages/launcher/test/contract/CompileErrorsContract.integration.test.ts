@@ -73,6 +73,11 @@ contract("the launch service: POST /launch/compile: errors", [
     compile(`${scenarioRef} is ${code}`, { scenarioRef }, refused(404, code, message))
   ),
   compile(
+    "a scenario with a person is INVALID_CONFIG without a database",
+    { scenarioRef: "cast/person@1.0.0", inputs: {} },
+    refused(500, "INVALID_CONFIG", "LAUNCHER_DATABASE_URL is not set: cast/person@1.0.0 has a seat of a person")
+  ),
+  compile(
     "an unknown template is TEMPLATE_NOT_FOUND, before the inputs are looked at",
     { templateId: "no", inputs: {} },
     {

@@ -133,6 +133,7 @@ const casts: Readonly<Record<string, readonly [ReadonlyArray<Member>, string?]>>
   broken: [[member("x", "agent-broken")]],
   container: [[member("x", "agent-container")]],
   "python-on-node": [[member("x", "agent-python")]],
+  person: [[LEAD, member("p", "agent-person")]],
   unlisted: [[LEAD, member("x", "agent-unlisted")]],
   foreign: [[LEAD, member("x", "agent-foreign")]],
   unknown: [[LEAD, member("x", "agent-unknown"), member("y", "agent-unlisted")]],
@@ -178,6 +179,7 @@ const agents: Readonly<Record<string, Agent>> = {
   "agent-member": patient,
   "agent-missing": { manifest: command("./no-such-executable") },
   "agent-mock": { profile: { bootstrapMode: "mock", framework: "mock" } },
+  "agent-person": { profile: { framework: "person", bootstrapStrategy: "seat", bootstrapMode: "deferred" } },
   "agent-python": {
     profile: { framework: "langgraph" },
     manifest: { framework: "langgraph", entrypoint: { type: "node_file", value: "x" } }

@@ -18,6 +18,7 @@ import { PolicyRegistration } from "../../src/control-plane/PolicyRegistration.t
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
 import { ParticipantAgents } from "../../src/examples/ParticipantAgents.ts"
 import type { LauncherOptions } from "../../src/LauncherSettings.ts"
+import { People } from "../../src/people/People.ts"
 import { compiledLaunch, profile, SESSION_ID } from "../fixtures/Compiled.ts"
 import { memoryFiles } from "../fixtures/MemoryFiles.ts"
 import { settingsLayer } from "../fixtures/Settings.ts"
@@ -83,6 +84,7 @@ export const stage = (scene: Scene) => {
   const layer = ExampleRuns.layer.pipe(
     Layer.provide(AgentSlots.layer.pipe(Layer.provide([LaunchPressure.layer, settingsLayer(scene.settings ?? {})]))),
     Layer.provide(ParticipantAgents.layer),
+    Layer.provide(People.layerNone),
     Layer.provide(
       Layer.mergeAll(
         Layer.mock(LaunchCompiler, {

@@ -54,6 +54,16 @@ describe("the catalog over HTTP", () => {
     })
   )
 
+  it.effect("has no inbox without a database, and names the setting", () =>
+    Effect.gen(function* () {
+      const call = yield* serve()
+      const { body, status } = yield* call("GET", "/inbox")
+      assert.strictEqual(status, 500)
+      assert.deepInclude(body, { errorCode: "INVALID_CONFIG" })
+      assert.include(body.message, "LAUNCHER_DATABASE_URL")
+    })
+  )
+
   it.effect("is not ready without packs, which a strict probe reads from the status", () =>
     Effect.gen(function* () {
       const call = yield* serve({ files: { "/packs/README.md": "" } })

@@ -117,7 +117,7 @@ describe("the inbox", () => {
     })
   )
 
-  it.live("notes when an item was first seen, and nothing else", () =>
+  it.live("notes when an item was first seen and by whom, and nothing else", () =>
     Effect.gen(function* () {
       const { layer } = yield* makeWorld
       yield* Effect.gen(function* () {
@@ -128,10 +128,14 @@ describe("the inbox", () => {
         yield* show(id)
         assert.strictEqual((yield* show(id))?.row.seen_at, seen)
         const sql = yield* PgClient.PgClient
-        const rows = yield* sql`SELECT action FROM people.audit ORDER BY id`
+        const rows = yield* sql`SELECT actor, action FROM people.audit ORDER BY id`
         assert.deepStrictEqual(
-          rows.map(({ action }) => action),
-          ["item.created", "item.opened"]
+          rows.map(({ action, actor }) => [actor, action]),
+          [
+            ["service", "item.created"],
+            ["service", "item.opened"],
+            ["ana", "item.seen"]
+          ]
         )
       }).pipe(Effect.provide(layer()))
     })

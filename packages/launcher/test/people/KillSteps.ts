@@ -6,6 +6,7 @@ export const KILL_STEPS = [
   "outbox-read",
   "message-sent",
   "acknowledged",
-  "accepted"
+  "accepted",
+  "artifact-posted"
 ] as const
 export type KillStep = (typeof KILL_STEPS)[number]

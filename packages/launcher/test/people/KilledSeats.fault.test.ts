@@ -8,6 +8,8 @@ import { addRow, itemRows, makeWorld, messagesOf, propose, SEAT, start } from ".
 const CHILD = join(import.meta.dirname, "SeatChild.ts")
 /** Times that the process is killed at each step. */
 const ROUNDS = Number(process.env["SEAT_KILL_ROUNDS"] ?? 3)
+/** Each round starts two processes. Milliseconds. */
+const LIMIT_MS = 60_000 + ROUNDS * 60_000
 
 describe("a service of seats that is killed", () => {
   const { env, main } = programFile("seat-child", CHILD)
@@ -41,7 +43,17 @@ describe("a service of seats that is killed", () => {
           const killed = yield* run(step)
           assert.isNull(killed.code, killed.stderr.join("\n"))
           const finished = yield* run("")
-          assert.deepStrictEqual([finished.code, finished.stdout.at(-1)], [0, "accepted"], finished.stderr.join("\n"))
+          const output = [...finished.stdout, ...finished.stderr].join("\n")
+          assert.deepStrictEqual([finished.code, finished.stdout.at(-1)], [0, "accepted"], output)
+          // A record that both processes have posted is the same, and its key has the effect of one.
+          const posted = [...killed.stdout, ...finished.stdout].filter((line) => line.startsWith("posted "))
+          const keys = new Set(posted.map((line) => /"idempotencyKey":"([^"]+)"/.exec(line)?.[1]))
+          assert.strictEqual(new Set(posted).size, keys.size)
+          assert.lengthOf(
+            [...keys].filter((key) => key?.startsWith("people.answer:")),
+            1
+          )
+          assert.lengthOf([...keys], 3)
           yield* Effect.gen(function* () {
             const own = (yield* messagesOf(session)).filter(({ sender }) => sender === SEAT)
             assert.lengthOf(own, 1)
@@ -53,6 +65,6 @@ describe("a service of seats that is killed", () => {
           }).pipe(Effect.provide(rows()))
         }
       }),
-    600_000
+    LIMIT_MS
   )
 })

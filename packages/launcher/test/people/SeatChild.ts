@@ -4,14 +4,18 @@
  * with signal 9 when it comes to the step SEAT_KILL_STEP.
  */
 
+import { writeSync } from "node:fs"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { ParticipantClient } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { RunRecords } from "../../src/control-plane/RunRecords.ts"
 import { AnswerRows } from "../../src/people/AnswerRows.ts"
 import { Answers } from "../../src/people/Answers.ts"
 import { ItemRows } from "../../src/people/ItemRows.ts"
 import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
+import { layerRecordOutbox } from "../../src/people/RecordOutbox.ts"
 import { SeatRunner } from "../../src/people/SeatRunner.ts"
 import { SeatWork } from "../../src/people/SeatWork.ts"
 import type { KillStep } from "./KillSteps.ts"
@@ -75,20 +79,37 @@ const KilledWork = Layer.effect(
   })
 ).pipe(Layer.provideMerge(KilledAnswers))
 
-const service = Answers.layer.pipe(
+/** Takes each record, as a line of the output: a killed process has written the lines of all that it has posted. */
+const Records = Layer.succeed(
+  RunRecords,
+  RunRecords.of({
+    ...RunRecords.none,
+    isConfigured: true,
+    post: ({ content, idempotencyKey, kind, label, sessionId }) =>
+      Effect.gen(function* () {
+        writeSync(1, `posted ${JSON.stringify({ sessionId, kind, label, idempotencyKey, content })}\n`)
+        if (kind === "people.answer") yield* at("artifact-posted")
+        return { _tag: "kept" } as const
+      })
+  })
+)
+
+const service = Layer.merge(Answers.layer, layerRecordOutbox).pipe(
   Layer.provideMerge(SeatRunner.layer),
   Layer.provideMerge(KilledWork),
-  Layer.provide([layerTokens, KilledClient]),
-  Layer.provide(layerPeopleDatabase({ url: env("SEAT_DATABASE") }))
+  Layer.provide([layerTokens, KilledClient, Records]),
+  Layer.provideMerge(layerPeopleDatabase({ url: env("SEAT_DATABASE") }))
 )
 
 const answerOnce = Effect.gen(function* () {
   const items = yield* ItemRows
   const answers = yield* Answers
   const runner = yield* SeatRunner
+  const sql = yield* PgClient.PgClient
   while (true) {
     const all = yield* items.ofSeat(session, SEAT)
-    if (all.some(({ state }) => state === "accepted")) return
+    const waiting = yield* sql`SELECT FROM people.records WHERE ended_at IS NULL`
+    if (all.some(({ state }) => state === "accepted") && waiting.length === 0) return
     const open = all.find(({ state }) => state === "open")
     const view = runner.sessionOf(session, SEAT)?.view
     const last = view?.messages.at(-1)

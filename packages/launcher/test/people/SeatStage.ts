@@ -8,10 +8,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import { RunRecords } from "../../src/control-plane/RunRecords.ts"
 import { Answers } from "../../src/people/Answers.ts"
 import { Inbox } from "../../src/people/Inbox.ts"
 import { type ItemRow, ItemRows } from "../../src/people/ItemRows.ts"
+import { PeopleAudit } from "../../src/people/PeopleAudit.ts"
 import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
+import { PeopleErasures } from "../../src/people/PeopleErasures.ts"
+import { layerRecordOutbox } from "../../src/people/RecordOutbox.ts"
 import { SeatRows } from "../../src/people/SeatRows.ts"
 import { SeatRunner } from "../../src/people/SeatRunner.ts"
 import { SeatWork } from "../../src/people/SeatWork.ts"
@@ -23,11 +27,16 @@ export const ana = { id: "ana", groups: [], proof: "session", channel: "api" } a
 export const bo = { ...ana, id: "bo" }
 
 /** The service of seats over a database and a runtime; built anew, it is a restarted service. */
-export const layerSeats = (database: Layer.Layer<PgClient.PgClient, unknown>, runtime: string) =>
-  Layer.mergeAll(Answers.layer, Inbox.layer).pipe(
+export const layerSeats = (
+  database: Layer.Layer<PgClient.PgClient, unknown>,
+  runtime: string,
+  records: RunRecords["Service"] = RunRecords.none
+) =>
+  Layer.mergeAll(Answers.layer, Inbox.layer, PeopleAudit.layer, PeopleErasures.layer, layerRecordOutbox).pipe(
     Layer.provideMerge(SeatRunner.layer),
     Layer.provideMerge(SeatWork.layer),
     Layer.provide(layerTokens),
+    Layer.provide(Layer.succeed(RunRecords, records)),
     Layer.provideMerge(ParticipantClient.layerGrpc({ address: runtime })),
     Layer.provideMerge(database)
   )
@@ -43,7 +52,8 @@ export const makeWorldWith = Effect.fnUntraced(function* (options: Parameters<ty
     faults: Context.get(context, SandboxFaults),
     url,
     /** The service of seats. Each one is a new process to the rows and to the runtime. */
-    layer: () => layerSeats(layerPeopleDatabase({ url }), sandbox.address),
+    layer: (records?: RunRecords["Service"], runtime = sandbox.address) =>
+      layerSeats(layerPeopleDatabase({ url }), runtime, records),
     /** The rows alone, while no service runs. */
     rows: () => SeatWork.layer.pipe(Layer.provideMerge(layerPeopleDatabase({ url })), Layer.merge(client))
   }

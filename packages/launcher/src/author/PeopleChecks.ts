@@ -1,0 +1,62 @@
+import { type BoundPolicy, DEFAULT_POLICY, DEFAULT_POLICY_ID, type PeopleFault, peopleFaults } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Path from "effect/Path"
+import * as Result from "effect/Result"
+import type { LaunchPlan } from "../catalog/Catalog.ts"
+import { groupsIn } from "../catalog/Catalog.ts"
+import { DIRECTORY_KEYS, unknownKeys } from "../catalog/KnownKeys.ts"
+import { decodePart, PeopleDocument } from "../catalog/PackDocuments.ts"
+import { PEOPLE_FILE } from "../catalog/PeopleFile.ts"
+import { hasSeats, type KnownPeople, missingFeatures, seatContext } from "../compile/CompilePeople.ts"
+import type { CheckedPolicies } from "./CheckedPolicies.ts"
+import { errorIn, type Finding, failureIn, findingAt } from "./Finding.ts"
+import type { PacksFolder } from "./PacksFolder.ts"
+import type { CheckedScenario } from "./ScenarioChecks.ts"
+
+/** The groups of a pack's directory, and what is wrong with its file. */
+export const readDirectory = Effect.fnUntraced(function* (packs: PacksFolder, directory: string) {
+  const path = yield* Path.Path
+  const file = path.join(directory, PEOPLE_FILE)
+  const nothing: { readonly groups: ReadonlySet<string> | undefined; readonly findings: ReadonlyArray<Finding> } = {
+    groups: undefined,
+    findings: []
+  }
+  if (!(yield* packs.exists(file))) return nothing
+  const reading = yield* packs.read(file)
+  if ("problem" in reading) return { ...nothing, findings: [errorIn(reading.file, reading.problem)] }
+  const document = reading.content ?? null
+  const keys = unknownKeys(document, DIRECTORY_KEYS).map((fault) => findingAt(reading, fault))
+  const read = decodePart(PeopleDocument, document, reading.file, "")
+  return Result.isFailure(read)
+    ? { ...nothing, findings: [...keys, failureIn(reading, read.failure)] }
+    : { groups: groupsIn(read.success.people), findings: keys }
+})
+
+/** What is wrong with the seats of people, in the scenario and in each template. Pure. */
+export const peopleFindings = (
+  { source, templates, version }: CheckedScenario,
+  known: KnownPeople,
+  { policies }: CheckedPolicies
+): ReadonlyArray<Finding> => {
+  const own = faultsOf(version.base, known, policies)
+  const said = new Set(own.map(({ message }) => message))
+  const say = (from: typeof source, block: ReadonlyArray<string>) => (fault: PeopleFault) =>
+    findingAt(from, { level: fault.level, at: [...block, "people", ...fault.at], message: fault.message })
+  return [
+    ...own.map(say(source, ["spec", "launch"])),
+    ...templates.flatMap(({ source, template }) =>
+      faultsOf(template.plan, known, policies)
+        .filter(({ message }) => !said.has(message))
+        .map(say(source, ["spec", "overrides", "launch"]))
+    )
+  ]
+}
+
+const faultsOf = ({ launch }: LaunchPlan, known: KnownPeople, policies: CheckedPolicies["policies"]) => {
+  if (!hasSeats(launch, known.isPerson)) return []
+  const { people = {}, policyVersion = DEFAULT_POLICY_ID } = launch
+  const policy: BoundPolicy | undefined =
+    policyVersion === DEFAULT_POLICY_ID ? DEFAULT_POLICY : policies.get(policyVersion)?.bound
+  const initiator = launch.initiatorParticipantId ?? launch.participants[0]?.id
+  return [...peopleFaults(people, { ...seatContext(launch, initiator, known), policy }), ...missingFeatures(people)]
+}

@@ -1,0 +1,124 @@
+import { LauncherApi, launcherError } from "@runplane/api"
+import { isUuid } from "@runplane/domain"
+import { decodePayload } from "@runplane/runtime"
+import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
+import { HttpEffect, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Result from "effect/Result"
+import { orUnavailable, type PeopleUnavailable } from "../../people/Outage.ts"
+import { NO_PEOPLE_DATABASE, People } from "../../people/People.ts"
+import { answerError, itemNotFound, returnError } from "./AnswerErrors.ts"
+import { makeInboxCalls } from "./InboxCalls.ts"
+import { assignedAnswer, entryAnswer, givenAnswer, itemAnswer } from "./ItemAnswers.ts"
+
+/** Seconds until an answer that is refused for now is worth another try. */
+const RETRY_SECONDS: ReadonlyMap<unknown, string> = new Map([
+  ["SESSION_UNREAD", "2"],
+  ["DATABASE_UNAVAILABLE", "5"],
+  ["TOO_MANY_ANSWERS", "60"]
+])
+
+/** The questions to people, and their answers (docs/reference/people.md#answering). */
+export const InboxHttp = HttpApiBuilder.group(
+  LauncherApi,
+  "inbox",
+  Effect.fnUntraced(function* (handlers) {
+    const people = yield* People
+    const { caller, nonceOf, runOf, writer } = yield* makeInboxCalls
+    const withPeople =
+      people === undefined ? Effect.fail(launcherError("INVALID_CONFIG", NO_PEOPLE_DATABASE)) : Effect.succeed(people)
+
+    return handlers.handleAll({
+      list: ({ query, request }) =>
+        Effect.gen(function* () {
+          const { inbox } = yield* withPeople
+          const { person, readsAll } = yield* caller(request)
+          const { cursor, limit, scope, seat, state: states = ["open"] } = query
+          if (scope === "all" && !readsAll) {
+            return yield* launcherError("FORBIDDEN", "scope=all needs the role viewer, operator or admin")
+          }
+          const after = cursor === undefined || !isUuid(cursor) ? undefined : yield* inbox.positionOf(cursor)
+          if (cursor !== undefined && after === undefined) {
+            return yield* launcherError("VALIDATION_ERROR", "cursor is not one of this list", { field: "cursor" })
+          }
+          const rows = yield* inbox.list(person, { states, seat, after, limit, scope })
+          const last = rows.length === limit ? rows.at(-1) : undefined
+          return {
+            data: rows.map((row) =>
+              entryAnswer(row, decodePayload(row.payload_type, Result.getOrThrow(Base64.decode(row.payload))))
+            ),
+            limit,
+            ...(last !== undefined && { nextCursor: last.id })
+          }
+        }).pipe(orAway),
+
+      show: ({ params: { id }, request }) =>
+        Effect.gen(function* () {
+          const { inbox } = yield* withPeople
+          const known = yield* caller(request)
+          // A person has seen an item that it reads by itself, and that it could answer by its role.
+          const isSeen = known.mayNot === undefined
+          const shown = yield* inbox.show(known.person, id, { scope: known.readsAll ? "all" : "own", isSeen })
+          if (shown === undefined) return yield* itemNotFound(id)
+          const run = yield* runOf(shown.row.session_id)
+          return itemAnswer(shown, known, { run, nonce: yield* nonceOf(request, id) })
+        }).pipe(orAway),
+
+      answer: ({ headers, params: { id }, payload: { basis, proposalHash, ...content }, request }) =>
+        Effect.gen(function* () {
+          const { answers, inbox } = yield* withPeople
+          const person = yield* writer(request, id, headers["x-page-nonce"])
+          const { given, state } = yield* Effect.catchTag(
+            answers.submit(id, person, { content, proposalHash, basis }),
+            "AnswerRefused",
+            ({ why }) =>
+              Effect.flatMap(inbox.show(person, id, { scope: "own", isSeen: false }), (shown) =>
+                Effect.fail(
+                  answerError(why, {
+                    id,
+                    newItem: shown?.row.new_item ?? undefined,
+                    reason: shown?.row.reason ?? undefined,
+                    isWithheld: shown?.isGivenWithheld ?? true
+                  })
+                )
+              )
+          )
+          if (given === undefined) return yield* Effect.die(new Error(`the answer of item ${id} is not stored`))
+          return { id, state, given: givenAnswer(given, false) }
+        }).pipe(orAway),
+
+      return: ({ headers, params: { id }, payload: { reason, to }, request }) =>
+        Effect.gen(function* () {
+          const { inbox, returns } = yield* withPeople
+          const person = yield* writer(request, id, headers["x-page-nonce"])
+          yield* Effect.catchTag(returns.submit(id, person, { to, reason }), "ReturnRefused", ({ why }) =>
+            Effect.fail(returnError(why, { id, to: to ?? "" }))
+          )
+          const shown = yield* inbox.show(person, id, { scope: "own", isSeen: false })
+          if (shown === undefined) return yield* itemNotFound(id)
+          return { id, ...assignedAnswer(shown) }
+        }).pipe(orAway)
+    })
+  })
+)
+
+const isAway = (error: unknown): error is PeopleUnavailable =>
+  typeof error === "object" && error !== null && "_tag" in error && error._tag === "PeopleUnavailable"
+
+/** The error of a database that does not answer; and when a request that is refused for now is worth another try. */
+const orAway = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  orUnavailable(effect).pipe(
+    Effect.catchIf(isAway, () =>
+      Effect.fail(launcherError("DATABASE_UNAVAILABLE", "the database of the inbox does not answer"))
+    ),
+    Effect.tapError((error) => {
+      const code = typeof error === "object" && error !== null && "errorCode" in error ? error.errorCode : undefined
+      const seconds = RETRY_SECONDS.get(code)
+      return seconds === undefined
+        ? Effect.void
+        : HttpEffect.appendPreResponseHandler((_request, response) =>
+            Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", seconds))
+          )
+    })
+  )

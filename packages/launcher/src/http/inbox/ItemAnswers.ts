@@ -1,0 +1,100 @@
+import type { InboxEntry, InboxItem } from "@runplane/api"
+import { cleanObject, type Right, type SeatMode, seatMode, toOneLine, whyNotText } from "@runplane/domain"
+import type { ShownItem } from "../../people/Inbox.ts"
+import type { InboxRow } from "../../people/InboxRows.ts"
+import type { ItemRow } from "../../people/ItemRows.ts"
+import type { Caller } from "./Caller.ts"
+
+/** Characters of a title in a list. */
+const MAX_TITLE = 200
+
+/** What is proposed, requested or offered, by the mode of the session. */
+const TITLE_KEYS: Readonly<Record<SeatMode, string>> = { decision: "option", quorum: "action", handoff: "scope" }
+
+const titleOf = (mode: SeatMode, payload: ShownItem["payload"]): string | undefined => {
+  const text = payload?.[TITLE_KEYS[mode]]
+  return typeof text === "string" && text !== "" ? toOneLine(text, MAX_TITLE) : undefined
+}
+
+/** What a list shows of an item. */
+export const entryAnswer = (row: InboxRow, payload: ShownItem["payload"]): InboxEntry => {
+  const mode = seatMode(row.mode_name)
+  if (mode === undefined) throw new Error(`no seat can be in ${row.mode_name}`)
+  const title = titleOf(mode, payload)
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    seat: row.seat,
+    scenarioRef: row.scenario_ref,
+    mode,
+    modeName: row.mode_name,
+    state: row.state,
+    ...(row.reason !== null && { reason: row.reason }),
+    ...(title !== undefined && { title }),
+    proposalHash: row.proposal_hash,
+    createdAt: row.created_at,
+    ...(row.opened_at !== null && { openedAt: row.opened_at }),
+    ...(row.deadline_at !== null && { deadlineAt: row.deadline_at }),
+    ...(row.seen_at !== null && { seenAt: row.seen_at }),
+    ...(row.closed_at !== null && { closedAt: row.closed_at }),
+    ...(row.replaces !== null && { replaces: row.replaces }),
+    ...(row.follows !== null && { follows: row.follows }),
+    ...(row.new_item !== null && { newItem: row.new_item })
+  }
+}
+
+export const mayNotText = (right: Exclude<Right, "answer">): string => `you are ${whyNotText(right)}`
+
+export const givenAnswer = (
+  { answeredAtUnixMs, content, person }: NonNullable<ItemRow["given"]>,
+  isWithheld: boolean
+): NonNullable<InboxItem["given"]> => ({
+  ...(person !== undefined && { by: person }),
+  at: new Date(answeredAtUnixMs).toISOString(),
+  ...(!isWithheld && { content })
+})
+
+export const assignedAnswer = ({ added, assign }: Pick<ShownItem, "added" | "assign">) => ({
+  assigned: [
+    ...assign.map((to) => ({ to })),
+    ...added.flatMap(({ addedBy: by, assignee: to, at, reason }) => (to === undefined ? [] : [{ to, by, at, reason }]))
+  ],
+  returns: added.map(({ addedBy: by, assignee: to, at, reason }) => ({
+    by,
+    at,
+    ...(to !== undefined && { to }),
+    reason
+  }))
+})
+
+interface Beside {
+  readonly run: InboxItem["run"]
+  readonly nonce: string | undefined
+}
+
+/** An item with everything that its answer rests on. */
+export const itemAnswer = (shown: ShownItem, { mayNot, person }: Caller, { nonce, run }: Beside): InboxItem => {
+  const { basis, closedActs, consequences, given, payload, right, row, unavailable } = shown
+  const decoded = payload && cleanObject(payload)
+  const why = right === "answer" ? mayNot : mayNotText(right)
+  return {
+    ...entryAnswer(row, payload),
+    ...(run !== undefined && { run }),
+    payload: { type: row.payload_type, base64: row.payload, ...(decoded !== undefined && { decoded }) },
+    hashed: row.hashed,
+    ...assignedAnswer(shown),
+    mayAnswer: why === undefined,
+    ...(why !== undefined && { mayNotBecause: why }),
+    reasonRule: shown.reason,
+    proof: { needed: shown.proof === "fresh" ? "fresh" : "session", given: person.proof },
+    acts: why === undefined ? shown.acts : [],
+    ...(closedActs !== undefined && { closedActs }),
+    ...(basis !== undefined && { basis }),
+    ...(unavailable !== undefined && { unavailable }),
+    messages: shown.messages,
+    ...(consequences !== undefined && { consequences }),
+    policy: { version: shown.policyVersion, lines: shown.policy },
+    ...(given !== undefined && { given: givenAnswer(given, shown.isGivenWithheld) }),
+    ...(nonce !== undefined && { nonce })
+  }
+}

@@ -1,0 +1,38 @@
+import { LaunchSettings, readSettings, ServiceSettings } from "@runplane/server"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+
+/** Where the browser of a person reaches the inbox. */
+export interface PageAddress {
+  /** Without a slash at the end. */
+  readonly url: string
+  readonly origin: string
+  readonly isSecure: boolean
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+const addressOf = (url: string): PageAddress | undefined => {
+  if (!URL.canParse(url)) return undefined
+  const { hostname, origin, protocol } = new URL(url)
+  const isSecure = protocol === "https:"
+  // A cookie over plain http is read on the way; on the loopback there is no way.
+  return isSecure || LOOPBACK.test(hostname) ? { url: url.replace(/\/+$/, ""), origin, isSecure } : undefined
+}
+
+export const NO_PAGE_ADDRESS =
+  "people sign in over https or on the loopback: set LAUNCHER_PUBLIC_URL to an https address"
+
+/** Reads the settings; the function answers undefined where people cannot sign in. */
+export const makePageAddress = Effect.map(
+  readSettings({ publicUrl: LaunchSettings.LAUNCHER_PUBLIC_URL, basePath: ServiceSettings.PUBLIC_BASE_PATH }),
+  ({ basePath, publicUrl }) =>
+    ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">): PageAddress | undefined =>
+      addressOf(publicUrl === "" ? `http://${headers["host"] ?? ""}${basePath}` : publicUrl)
+)
+
+/** Whether a page of the inbox itself sent the request: a browser sends `Origin` with each one that writes. */
+export const isOfPage = (
+  { headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">,
+  { origin }: PageAddress
+): boolean => headers["origin"] === origin

@@ -1,0 +1,100 @@
+import { forever } from "@runplane/server"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Counter, Gauge } from "prom-client"
+import { People } from "../people/People.ts"
+import { countPeople, type PeopleCounts } from "../people/PeopleCounts.ts"
+import { LauncherMetrics } from "./AgentMetrics.ts"
+
+/** How often the figures are counted. Milliseconds. */
+const EVERY_MS = 10_000
+
+/**
+ * Questions and answers as metrics (docs/reference/admin.md#metrics-endpoint), counted from the rows, so
+ * a restart changes no figure. While the database cannot be read they are absent, and the loop reports it.
+ */
+export const layerPeopleMetrics = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const people = yield* People
+    if (people === undefined) return
+    const { registry } = yield* LauncherMetrics
+    let counts: PeopleCounts | undefined
+    const registers = [registry]
+
+    const gauge = (name: string, help: string, value: (counts: PeopleCounts) => number) =>
+      new Gauge({
+        ...{ name, help, registers },
+        collect() {
+          if (counts === undefined) this.remove()
+          else this.set(value(counts))
+        }
+      })
+    const counter = <Label extends string>(
+      name: string,
+      help: string,
+      values: (counts: PeopleCounts) => ReadonlyArray<readonly [Partial<Record<Label, string>>, number]>,
+      labelNames: ReadonlyArray<Label> = []
+    ) =>
+      new Counter<Label>({
+        ...{ name, help, registers, labelNames },
+        collect() {
+          // A counter without labels is never absent by itself.
+          this.reset()
+          if (counts === undefined) this.remove()
+          else for (const [labels, value] of values(counts)) this.inc(labels, value)
+        }
+      })
+
+    new Gauge({
+      name: "runplane_items_open",
+      help: "Questions to people that are not answered: open, or waiting until they may be asked",
+      labelNames: ["state"],
+      registers,
+      collect() {
+        this.reset()
+        if (counts === undefined) return
+        this.set({ state: "waiting" }, counts.waiting)
+        this.set({ state: "open" }, counts.open)
+      }
+    })
+    counter(
+      "runplane_items_expired_total",
+      "Questions that ended at their deadline without an act; an act of the deadline is an answer",
+      ({ expired }) => [[{}, expired]]
+    )
+    counter(
+      "runplane_answers_total",
+      "Answers that were stored: of persons, and acts of the deadline",
+      ({ by_deadline, by_person }) => [
+        [{ origin: "person" }, by_person],
+        [{ origin: "deadline" }, by_deadline]
+      ],
+      ["origin"]
+    )
+    counter(
+      "runplane_answer_ids_taken_total",
+      "Answers whose message id another participant had used: they got a new id",
+      ({ ids_taken }) => [[{}, ids_taken]]
+    )
+    gauge(
+      "runplane_answers_unsettled_age_seconds",
+      "Age of the oldest answer whose message is neither read in its session nor refused; 0 without one",
+      ({ oldest_seconds }) => oldest_seconds
+    )
+    gauge(
+      "runplane_people_records_waiting",
+      "Records of questions and answers that the control plane does not have yet",
+      ({ unposted }) => unposted
+    )
+
+    const round = countPeople(people.sql).pipe(
+      Effect.tapCause(() => Effect.sync(() => (counts = undefined))),
+      Effect.flatMap((read) =>
+        Effect.sync(() => {
+          counts = read
+        })
+      )
+    )
+    yield* Effect.forkScoped(forever("people-metrics", round, { every: EVERY_MS }))
+  })
+)

@@ -1,0 +1,39 @@
+import type { CompileLaunchResult } from "@runplane/api"
+import { describeSqlError } from "@runplane/database"
+import * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { invalidConfig, itemsFull } from "../common/LaunchErrors.ts"
+import type { PeopleShape } from "./People.ts"
+import { DATABASE_SETTING } from "./PeopleDatabase.ts"
+
+/** The seats of a launch. */
+export const launchedSeats = (people: PeopleShape | undefined) => ({
+  /** Adds the seats before an agent starts, so that the first message already finds them. A repeated one adds none. */
+  add: Effect.fnUntraced(function* (compiled: CompileLaunchResult, requester: string | undefined) {
+    const { display, people: rules = {}, runDescriptor, sessionId } = compiled
+    const seats = Object.keys(rules)
+    if (seats.length === 0) return
+    if (people === undefined) return yield* invalidConfig(`${DATABASE_SETTING} is not set: no seat can be added`)
+    const modeName = runDescriptor.session.modeName
+    const { scenarioRef } = display
+    const added = Object.entries(rules).map(([seat, own]) => ({
+      sessionId,
+      seat,
+      modeName,
+      scenarioRef,
+      rules: own,
+      seats,
+      requester
+    }))
+    const shortage = yield* Effect.mapError(people.limits.shortage(added), unusable)
+    if (shortage !== undefined) return yield* itemsFull(shortage)
+    yield* Effect.mapError(people.runner.add(added), unusable)
+  }),
+
+  /** The launch has failed: the seats of a session that never opens are closed. */
+  abandon: ({ people: rules, sessionId }: CompileLaunchResult) =>
+    people === undefined || rules === undefined ? Effect.void : people.runner.abandon(sessionId)
+})
+
+const unusable = (error: SqlError) =>
+  invalidConfig(`${DATABASE_SETTING}: the seats of the launch cannot be stored: ${describeSqlError(error)}`)

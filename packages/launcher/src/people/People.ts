@@ -1,0 +1,120 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { DatabaseUnavailable, describeSqlError } from "@runplane/database"
+import { ParticipantClient } from "@runplane/runtime"
+import { readCertificates } from "@runplane/server"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { isSqlError } from "effect/sql/SqlError"
+import { invalidConfig } from "../common/LaunchErrors.ts"
+import { RunRecords } from "../control-plane/RunRecords.ts"
+import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
+import { AnswerRows } from "./AnswerRows.ts"
+import { Answers } from "./Answers.ts"
+import { Inbox } from "./Inbox.ts"
+import { ItemRows } from "./ItemRows.ts"
+import { OpenLimits } from "./OpenLimits.ts"
+import { PeopleAudit } from "./PeopleAudit.ts"
+import { DATABASE_SETTING, layerPeopleDatabase } from "./PeopleDatabase.ts"
+import { PeopleErasures } from "./PeopleErasures.ts"
+import { layerRecordOutbox } from "./RecordOutbox.ts"
+import { Returns } from "./Returns.ts"
+import { SeatRows } from "./SeatRows.ts"
+import { SeatRunner } from "./SeatRunner.ts"
+import { SeatWork } from "./SeatWork.ts"
+import { SignInRows } from "./SignInRows.ts"
+
+/** The seats of people in a service that has a database for them. */
+export interface PeopleShape {
+  readonly sql: PgClient.PgClient
+  readonly runner: SeatRunner["Service"]
+  readonly answers: Answers["Service"]
+  readonly inbox: Inbox["Service"]
+  readonly seats: SeatRows["Service"]
+  readonly items: ItemRows["Service"]
+  readonly answerRows: AnswerRows["Service"]
+  readonly audit: PeopleAudit["Service"]
+  readonly erasures: PeopleErasures["Service"]
+  readonly returns: Returns["Service"]
+  readonly signIns: SignInRows["Service"]
+  readonly limits: OpenLimits["Service"]
+}
+
+/** The seats of people; undefined in a service without a database, which launches no scenario with a seat. */
+export class People extends Context.Service<People, PeopleShape | undefined>()("runplane/launcher/People") {
+  /** Connects, migrates, and runs the seats that are not finished. A database that is away stops the start. */
+  static readonly layer = Layer.unwrap(
+    Effect.gen(function* () {
+      const settings = yield* LauncherSettings
+      if (settings.database === undefined) return People.layerNone
+      if (settings.runtimeAddress === "") {
+        return yield* invalidConfig(`${DATABASE_SETTING} needs PROTO_RUNTIME_ADDRESS: seats act in that runtime`)
+      }
+      return layerWith(settings.database, yield* runtimeOf(settings))
+    })
+  )
+
+  static readonly layerNone = Layer.succeed(People, undefined)
+}
+
+/** How seats call the runtime: as the agents do. */
+const runtimeOf = Effect.fnUntraced(function* (settings: LauncherSettingsShape) {
+  const { runtimeAddress: address, runtimeTls: tls, runtimeTlsCaFile: caFile } = settings
+  const ca =
+    caFile === undefined
+      ? undefined
+      : yield* readCertificates(caFile).pipe(
+          Effect.mapError(({ message }) => invalidConfig(`PROTO_RUNTIME_TLS_CA_FILE cannot be used: ${message}`)),
+          Effect.provide(NodeFileSystem.layer)
+        )
+  return { address, tls, ca }
+})
+
+const layerWith = (
+  database: NonNullable<LauncherSettingsShape["database"]>,
+  runtime: Effect.Success<ReturnType<typeof runtimeOf>>
+) =>
+  Layer.effect(
+    People,
+    Effect.gen(function* () {
+      return People.of({
+        sql: yield* PgClient.PgClient,
+        runner: yield* SeatRunner,
+        answers: yield* Answers,
+        inbox: yield* Inbox,
+        seats: yield* SeatRows,
+        items: yield* ItemRows,
+        answerRows: yield* AnswerRows,
+        audit: yield* PeopleAudit,
+        erasures: yield* PeopleErasures,
+        returns: yield* Returns,
+        signIns: yield* SignInRows,
+        limits: yield* OpenLimits
+      })
+    })
+  ).pipe(
+    Layer.provide(
+      Layer.mergeAll(
+        Answers.layer,
+        Inbox.layer,
+        PeopleAudit.layer,
+        PeopleErasures.layer,
+        Returns.layer,
+        SignInRows.layer
+      )
+    ),
+    Layer.provide([SeatRunner.layer, layerRecordOutbox]),
+    Layer.provide(RunRecords.layer),
+    Layer.provide(SeatWork.layer),
+    Layer.provide(ParticipantClient.layerGrpc(runtime)),
+    Layer.provide(layerPeopleDatabase(database)),
+    Layer.catch((error) => Layer.effect(People, Effect.fail(startFailure(error))))
+  )
+
+/** A refused schema and a failed migration keep their own words: the database is available. */
+const startFailure = <E extends { readonly message: string }>(error: E) =>
+  isSqlError(error) ? new DatabaseUnavailable({ reason: `${DATABASE_SETTING}: ${describeSqlError(error)}` }) : error
+
+/** The text for a service whose people have no database. */
+export const NO_PEOPLE_DATABASE = `questions to people need a database: set ${DATABASE_SETTING}`

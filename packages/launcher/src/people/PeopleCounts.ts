@@ -1,0 +1,34 @@
+import type * as PgClient from "@effect/sql-pg/PgClient"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+const Counts = Schema.Struct({
+  waiting: Schema.Int,
+  open: Schema.Int,
+  expired: Schema.Int,
+  by_person: Schema.Int,
+  by_deadline: Schema.Int,
+  ids_taken: Schema.Int,
+  oldest_seconds: Schema.Finite,
+  unposted: Schema.Int
+})
+export type PeopleCounts = typeof Counts.Type
+
+const decodeCounts = Schema.decodeUnknownEffect(Schema.Tuple([Counts]))
+
+/** The figures of all questions and answers. They are counted from the rows, which no erasure deletes. */
+export const countPeople = (sql: PgClient.PgClient) =>
+  Effect.flatMap(
+    sql`
+      SELECT
+        (SELECT count(*) FROM people.items WHERE state = 'waiting')::int AS waiting,
+        (SELECT count(*) FROM people.items WHERE state = 'open')::int AS open,
+        (SELECT count(*) FROM people.items WHERE state = 'expired')::int AS expired,
+        (SELECT count(*) FROM people.answers WHERE origin = 'person')::int AS by_person,
+        (SELECT count(*) FROM people.answers WHERE origin = 'deadline')::int AS by_deadline,
+        (SELECT count(*) FROM people.audit WHERE action = 'item.id-taken')::int AS ids_taken,
+        coalesce((SELECT extract(epoch FROM clock_timestamp() - min(answered_at))
+          FROM people.answers WHERE settled_at IS NULL), 0)::float8 AS oldest_seconds,
+        (SELECT count(*) FROM people.records WHERE ended_at IS NULL)::int AS unposted`,
+    (rows) => Effect.map(Effect.orDie(decodeCounts(rows)), ([counts]) => counts)
+  )

@@ -1,0 +1,78 @@
+import { type ItemState, type Person, personIn, type Right, rightOf } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { AssigneeRows } from "./AssigneeRows.ts"
+import { ItemRows } from "./ItemRows.ts"
+import { SeatRows } from "./SeatRows.ts"
+import { SeatWork } from "./SeatWork.ts"
+
+/** Why an item is not returned. */
+export class ReturnRefused extends Data.TaggedError("ReturnRefused")<{
+  readonly why:
+    | { readonly _tag: "no-item" }
+    | { readonly _tag: "not-assigned" }
+    | { readonly _tag: "not-open" }
+    | { readonly _tag: "closed"; readonly state: ItemState }
+    /** The other person may not answer. */
+    | { readonly _tag: "colleague"; readonly right: Exclude<Right, "answer"> }
+}> {}
+
+/** An open item that a person gives back, or to a colleague. */
+export interface Returned {
+  /** `person:` or `group:` and an id; undefined: to those who are assigned already. */
+  readonly to: string | undefined
+  readonly reason: string
+}
+
+/** Returns of items: they add who may answer, and take nothing from a person who is assigned. */
+export class Returns extends Context.Service<Returns, Effect.Success<typeof make>>()("runplane/launcher/Returns") {
+  static readonly layer = Layer.effect(
+    Returns,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide(AssigneeRows.layer))
+}
+
+const PERSON = "person:"
+
+const make = Effect.gen(function* () {
+  const seats = yield* SeatRows
+  const items = yield* ItemRows
+  const assignees = yield* AssigneeRows
+  const work = yield* SeatWork
+
+  const refuse = (why: ReturnRefused["why"]) => Effect.fail(new ReturnRefused({ why }))
+
+  const add = Effect.fnUntraced(function* (id: string, person: Person, { reason, to }: Returned) {
+    const at = yield* items.seatOf(id)
+    const seat = at && (yield* seats.lock(at.sessionId, at.seat))
+    const item = yield* items.byId(id)
+    if (at === undefined || seat === undefined || item === undefined) return yield* refuse({ _tag: "no-item" })
+    const added = yield* assignees.of(id)
+    const rules = {
+      assign: [...seat.rules.assign, ...added.flatMap(({ assignee }) => assignee ?? [])],
+      distinctFrom: seat.rules.distinctFrom,
+      requester: seat.requester,
+      answeredBy: yield* items.answeredBy(at.sessionId, at.seat)
+    }
+    if (rightOf(personIn(person, seat.scenarioRef), rules) === "not assigned") {
+      return yield* refuse({ _tag: "not-assigned" })
+    }
+    if (item.state === "waiting") return yield* refuse({ _tag: "not-open" })
+    if (item.state !== "open") return yield* refuse({ _tag: "closed", state: item.state })
+    if (to?.startsWith(PERSON) === true) {
+      const right = rightOf({ id: to.slice(PERSON.length), groups: [] }, { ...rules, assign: [to] })
+      if (right !== "answer") return yield* refuse({ _tag: "colleague", right })
+    }
+    yield* assignees.add(id, { assignee: to, addedBy: person.id, reason })
+    yield* items.audit(person.id, "item.returned", id, to === undefined ? {} : { to })
+  })
+
+  return {
+    /** Stores a return with its audit entry. */
+    submit: Effect.fn("Returns.submit")((id: string, person: Person, returned: Returned) =>
+      work.inTransaction(add(id, person, returned))
+    )
+  }
+})

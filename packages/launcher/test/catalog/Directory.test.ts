@@ -1,0 +1,43 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Directory } from "../../src/catalog/Directory.ts"
+import { PackRegistry } from "../../src/catalog/PackRegistry.ts"
+import { load, smallPack } from "../fixtures/Packs.ts"
+
+const PEOPLE = "/packs/demo/people.yaml"
+
+describe("the directory of people", () => {
+  it.effect("has the groups of a person by pack, from the packs that name the person", () =>
+    Effect.gen(function* () {
+      const { catalog, warnings } = yield* load({
+        ...smallPack(),
+        ...smallPack("other"),
+        ...smallPack("third"),
+        [PEOPLE]: "people: { ana: { name: Ana, groups: [risk, desk] }, bo: {} }",
+        "/packs/other/people.yaml": "people: { ana: { groups: [night] } }"
+      })
+      assert.deepStrictEqual(warnings, [])
+      const groupsOf = (id: string) =>
+        Effect.flatMap(Directory, (directory) => directory.groupsOf(id)).pipe(
+          Effect.provide(Directory.layer.pipe(Layer.provide(PackRegistry.layerMemory(catalog))))
+        )
+      assert.deepStrictEqual(
+        [...(yield* groupsOf("ana"))],
+        [
+          ["demo", ["risk", "desk"]],
+          ["other", ["night"]]
+        ]
+      )
+      assert.deepStrictEqual([...(yield* groupsOf("bo"))], [["demo", []]])
+      assert.strictEqual((yield* groupsOf("toString")).size, 0)
+    })
+  )
+
+  it.effect("breaks its pack when it cannot be meant", () =>
+    Effect.gen(function* () {
+      const { message } = yield* Effect.flip(load({ ...smallPack(), [PEOPLE]: "people:\n  ana: { groups: [a b] }\n" }))
+      assert.match(message, /^invalid people\.ana\.groups\.0 in demo\/people\.yaml: .*id without spaces.* \(line 2\)$/)
+    })
+  )
+})

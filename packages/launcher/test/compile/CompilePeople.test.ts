@@ -1,0 +1,118 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { compileLaunch } from "../../src/compile/CompileLaunch.ts"
+import { CONTEXT, REF, versionOf } from "../fixtures/CompiledScenario.ts"
+
+const SCHEMA = "{ type: object, properties: { officer: { default: ana }, group: { default: 'group:risk' } } }"
+
+const isPerson = (agentRef: string) => agentRef === "agent-b"
+
+const compiled = Effect.fnUntraced(function* (
+  people: string | undefined,
+  inputs: Readonly<Record<string, string>> = {},
+  groups: ReadonlySet<string> | undefined = undefined
+) {
+  const launch = people === undefined ? "" : `people: ${people}`
+  const version = yield* versionOf({ schema: SCHEMA, launch })
+  const context = { ...CONTEXT, people: { isPerson, groups } }
+  return compileLaunch(version, { scenarioRef: REF, inputs }, context)
+})
+
+const messageOf = (...given: Parameters<typeof compiled>) =>
+  Effect.map(compiled(...given), (result) => (Result.isFailure(result) ? result.failure.message : "compiled"))
+
+describe("the seats of a compiled launch", () => {
+  it.effect("have the inputs filled in", () =>
+    Effect.gen(function* () {
+      const people =
+        '{ second: { assign: ["person:{{ inputs.officer }}", "{{ inputs.group }}", "group:desk"], deadline: 30s } }'
+      const { people: seats } = yield* Effect.fromResult(yield* compiled(people, { officer: "bo" }))
+      assert.deepStrictEqual(seats, {
+        second: { assign: ["person:bo", "group:risk", "group:desk"], deadline: "30s" }
+      })
+    })
+  )
+
+  it.effect("leave the launch of agents alone as it was", () =>
+    Effect.gen(function* () {
+      const version = yield* versionOf({})
+      const context = { ...CONTEXT, people: { isPerson: () => false, groups: undefined } }
+      const agents = yield* Effect.fromResult(compileLaunch(version, { scenarioRef: REF, inputs: {} }, context))
+      assert.notInclude(Object.keys(agents), "people")
+    })
+  )
+
+  it.effect.each([
+    [
+      "the person has no entry",
+      undefined,
+      {},
+      /^launch\.people\.second: the agent of participant "second" is a person/
+    ],
+    [
+      "the value names neither",
+      '{ second: { assign: ["{{ inputs.officer }}"] } }',
+      {},
+      /^launch\.people\.second\.assign\.0: /
+    ],
+    [
+      "the value is a placeholder again",
+      '{ second: { assign: ["{{ inputs.officer }}"] } }',
+      { officer: "{{ inputs.group }}" },
+      /^launch\.people\.second\.assign\.0: "\{\{ inputs\.group }}" is neither group:<id> nor person:<id>$/
+    ],
+    [
+      "the input is missing",
+      '{ second: { assign: ["{{ inputs.nope }}"] } }',
+      {},
+      /^undefined placeholder: \{\{ inputs\.nope }}$/
+    ],
+    [
+      "an agent has the seat",
+      '{ second: { assign: ["person:a"] }, first: { assign: ["person:a"] } }',
+      {},
+      /^launch\.people\.first: /
+    ],
+    [
+      "the deadline is too late",
+      '{ second: { assign: ["person:a"], deadline: 2m } }',
+      {},
+      /^launch\.people\.second\.deadline: /
+    ],
+    [
+      "no version escalates",
+      '{ second: { assign: ["person:a"], escalate: [{ after: 1s, to: ["person:b"] }] } }',
+      {},
+      /^launch\.people\.second\.escalate: /
+    ],
+    [
+      "no version suspends",
+      '{ second: { assign: ["person:a"], wait: suspend } }',
+      {},
+      /^launch\.people\.second\.wait: /
+    ],
+    [
+      "no version takes passkeys",
+      '{ second: { assign: ["person:a"], proof: passkey } }',
+      {},
+      /^launch\.people\.second\.proof: /
+    ]
+  ] as const)("are refused when %s", ([, people, inputs, message]) =>
+    Effect.gen(function* () {
+      assert.match(yield* messageOf(people, inputs), message)
+    })
+  )
+
+  it.effect("need groups of the directory, also from an input", () =>
+    Effect.gen(function* () {
+      const groups = new Set(["risk"])
+      const people = '{ second: { assign: ["{{ inputs.group }}"] } }'
+      assert.strictEqual(yield* messageOf(people, {}, groups), "compiled")
+      assert.strictEqual(
+        yield* messageOf(people, { group: "group:typo" }, groups),
+        'launch.people.second.assign: no directory defines the group "typo"'
+      )
+    })
+  )
+})

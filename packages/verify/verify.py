@@ -6,11 +6,9 @@
 Take this program from the release, and the keys from a copy that was saved when they were new: a bundle can bring
 others. The rules are those of docs/reference/seal-format.md and docs/reference/evidence.md; none of the code is shared.
 
-Exit codes: 0 valid, 1 refused (the output names the file and the event), 2 a file cannot be read, 6 not proven for want
-of --keys. What is valid and still not proven is listed at the end."""
+Exit codes: 0 valid, 1 refused (with file and event), 2 a file cannot be read, 6 not proven for want of --keys."""
 import argparse, base64, binascii, hashlib, hmac, json, re, struct, sys
 from decimal import Decimal
-from json.decoder import scanstring
 from pathlib import Path
 
 TABLE_SHA256 = "f8223a806a0c91e61f27815b2b63d10f6d584b5d8f5227ea8afbdb31e69da3dd"
@@ -111,7 +109,7 @@ def members(text, at=0):
     """The members of the object at an offset: name, and where its value begins and ends. There is no white space."""
     found, opening = [], "{"
     while text[at] == opening and text[at : at + 2] != "{}":
-        name, colon = scanstring(text, text.index('"', at + 1, at + 2) + 1)
+        name, colon = json.decoder.scanstring(text, text.index('"', at + 1, at + 2) + 1)
         at = DECODER.raw_decode(text, text.index(":", colon, colon + 1) + 1)[1]
         found.append((name, colon + 1, at))
         opening = ","
@@ -257,7 +255,7 @@ def check_chain(kind, run_id, document, keys, where):
         head = link(False, head, canonical(hashed))
     if (end["runId"], end["entries"], end["head"]) != (run_id, len(entries), head.hex()) or not entries:
         raise Fault("%s: its signed end is not that of its entries" % where)
-    signed = {"kind": kind, "runId": run_id, "entries": len(entries), "head": head.hex(), "keyId": end["keyId"]}
+    signed = dict(kind=kind, runId=run_id, entries=len(entries), head=head.hex(), keyId=end["keyId"])
     keys.check(signed, end["signature"], where + " (end)")
 
 def erasures_of(document, run_id, keys, where):
@@ -310,8 +308,7 @@ def check_run(entry, files, table, keys, options, report):
     at = lambda name: folder + name
     document = lambda name: parse(files[at(name)], at(name)) if at(name) in files else None
     lines = lambda name: lines_of(files, at(name), options) if at(name) in files else []
-    events, heads = lines("events.jsonl"), lines("heads.txt")
-    seal, marks = document("seal.json"), document("marks.json")
+    events, heads, seal = lines("events.jsonl"), lines("heads.txt"), document("seal.json")
     is_two = seal.get("chain", 1) == 2 if seal else at("salts/events.jsonl") in files
     if not is_two and (at("salts/events.jsonl") in files or at("erasures.json") in files):
         raise Fault("%s: version 1 has no salts and no erasures" % at("seal.json"))
@@ -324,7 +321,7 @@ def check_run(entry, files, table, keys, options, report):
     if is_two and len(salts["events"]) != len(events):
         raise Fault("%s has %d lines for %d events" % (at("salts/events.jsonl"), len(salts["events"]), len(events)))
     erased = erasures_of(document("erasures.json"), run_id, keys, at("erasures.json"))
-    head, contents, gaps = sha256(("runplane-seal-v%d\n" % (1 + is_two) + run_id).encode()), {}, [0, 0, 0]
+    head, contents, answers, gaps = sha256(("runplane-seal-v%d\n" % (1 + is_two) + run_id).encode()), {}, [], [0, 0, 0]
     for index, text in enumerate(events, 1):
         where = options.where = "%s, event %d" % (at("events.jsonl"), index)
         event = parse(text, where)
@@ -349,11 +346,12 @@ def check_run(entry, files, table, keys, options, report):
     check_frames(entry, files, table, salts, erased, seal, is_two, options, report)
     if erased:
         raise Fault("%s: it erases what is not there: %s %d" % ((at("erasures.json"),) + next(iter(erased))))
-    if marks and "entries" in marks:
-        check_marks(marks, run_id, keys, at("marks.json"))
+    if "entries" in (document("marks.json") or {}):
+        check_marks(document("marks.json"), run_id, keys, at("marks.json"))
     for number, line in enumerate(lines("artifacts.jsonl"), 1):
         where = options.where = "%s, line %d" % (at("artifacts.jsonl"), number)
         artifact, values = parse(line, where), {name: line[begin:end] for name, begin, end in members(line)}
+        answers += [line] * (artifact["kind"] == "people.answer")
         index, digest = contents.pop(artifact["id"], (None, None))
         if index is None:
             raise Fault("%s: no event has added this artifact" % where)
@@ -361,6 +359,8 @@ def check_run(entry, files, table, keys, options, report):
             raise Fault("%s: its content is not that of event %d" % (where, index))
         if not digest and "inline" in values:
             report.append("%s: event %d has no hash of its content" % (where, index))
+    if at("people.jsonl") in files and lines("people.jsonl") != answers:
+        raise Fault("%s does not have the answers of artifacts.jsonl" % at("people.jsonl"))
     if contents and entry["storage"] == "database":
         raise Fault("%s lacks the artifact of event %d" % (at("artifacts.jsonl"), min(i for i, _ in contents.values())))
 

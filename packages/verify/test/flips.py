@@ -16,8 +16,8 @@ import verify
 
 OPTIONS = SimpleNamespace(min_chain=1, allow_unproven=False, where="")
 # What the seal, the marks and the erasures prove; the manifest's signature alone proves the other documents.
-PROVEN = ("events.jsonl", "heads.txt", "seal.json", "frames.jsonl", "erasures.json", "marks.json", "salts/events.jsonl",
-          "salts/frames.jsonl", "erasable.json")
+PROVEN = ("events.jsonl", "heads.txt", "seal.json", "frames.jsonl", "erasures.json", "marks.json", "people.jsonl",
+          "salts/events.jsonl", "salts/frames.jsonl", "erasable.json")
 
 
 def zip_of(files):

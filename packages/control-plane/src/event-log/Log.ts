@@ -11,6 +11,7 @@ import { EventRepository } from "./EventRepository.ts"
 import { ProjectionCache } from "./projection/ProjectionCache.ts"
 import { ProjectionRows } from "./projection/ProjectionRows.ts"
 import { RunStateReader } from "./projection/RunStateReader.ts"
+import { AcceptedMessages } from "./runs/AcceptedMessages.ts"
 import { ArtifactRepository } from "./runs/ArtifactRepository.ts"
 import { RunAdministration } from "./runs/RunAdministration.ts"
 import { RunEndWaiters } from "./runs/RunEndWaiters.ts"
@@ -32,6 +33,7 @@ export const layerBy = <E, R>(clock: Layer.Layer<DatabaseClock, E, R>) =>
     Layer.provideMerge(
       Layer.mergeAll(
         AppendQueue.layer,
+        AcceptedMessages.layer,
         ArtifactRepository.layer,
         ErasedRuns.layer,
         EventRepository.layer,

@@ -1,10 +1,18 @@
-import { ControlPlaneApi, DEFAULT_WAIT_MS, notArchived, runNotFound, runQueryFields } from "@runplane/api"
+import {
+  ControlPlaneApi,
+  DEFAULT_WAIT_MS,
+  messageNotFound,
+  notArchived,
+  runNotFound,
+  runQueryFields
+} from "@runplane/api"
 import type { RunId } from "@runplane/domain"
 import { withBudgetRetry } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunStateReader } from "../event-log/projection/RunStateReader.ts"
+import { AcceptedMessages } from "../event-log/runs/AcceptedMessages.ts"
 import { ARTIFACTS_PER_READ, type ArtifactPosition, ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
 import { endOfReading, type RunGone } from "../event-log/runs/RunGone.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
@@ -24,6 +32,7 @@ export const RunsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "runs",
   Effect.fnUntraced(function* (handlers) {
+    const accepted = yield* AcceptedMessages
     const artifacts = yield* ArtifactRepository
     const documents = yield* RunDocuments
     const states = yield* RunStateReader
@@ -57,6 +66,13 @@ export const RunsHttp = HttpApiBuilder.group(
       return yield* notArchived(runId, "messages")
     })
 
+    const acceptedMessage = Effect.fnUntraced(function* (runId: RunId, messageId: string) {
+      const message = yield* accepted.find(runId, messageId)
+      if (message !== undefined) return message
+      const isCold = (yield* repository.find(runId))?.record.storage === "archive"
+      return yield* isCold ? notArchived(runId, "messages") : messageNotFound(runId, messageId)
+    })
+
     const listArtifacts = (runId: RunId, after: ArtifactPosition | undefined): Effect.Effect<Page, SqlError> =>
       Effect.map(artifacts.page(runId, after, ARTIFACTS_PER_READ), ({ isCut, rows }) => {
         const last = rows.at(-1)
@@ -85,6 +101,8 @@ export const RunsHttp = HttpApiBuilder.group(
         orUnavailable(Effect.flatMap(resolve(params.id), (id) => Effect.map(listArtifacts(id, undefined), jsonPages))),
       messages: ({ params }) =>
         orUnavailable(Effect.flatMap(resolve(params.id), (id) => Effect.map(firstMessages(id), jsonPages))),
+      message: ({ params }) =>
+        orUnavailable(Effect.flatMap(resolve(params.id), (id) => acceptedMessage(id, params.messageId))),
       cancel: ({ params, payload }) => asCaller((caller) => runs.cancel(params.id, payload.reason, caller)),
       suspend: ({ params, payload }) => asCaller((caller) => runs.suspend(params.id, payload.reason, caller)),
       resume: ({ params, payload }) => asCaller((caller) => runs.resume(params.id, payload.reason, caller)),

@@ -5,6 +5,7 @@ import {
   badRequest,
   type Conflict,
   ControlPlaneApi,
+  type Forbidden,
   type NewArtifact,
   type NotFound,
   observedOnly,
@@ -12,15 +13,7 @@ import {
   type RunAccepted,
   runNotFound
 } from "@runplane/api"
-import {
-  artifactCreated,
-  isoTime,
-  isTerminal,
-  isUuid,
-  OTLP_RUNTIME_KIND,
-  type RunDescriptor,
-  RunId
-} from "@runplane/domain"
+import { isoTime, isTerminal, isUuid, OTLP_RUNTIME_KIND, type RunDescriptor, RunId } from "@runplane/domain"
 import { withBudgetRetry } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -28,22 +21,17 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
-import { EventLog } from "../event-log/EventLog.ts"
-import { ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
 import { storedDescriptor } from "../event-log/runs/NewRun.ts"
 import { RunAdministration } from "../event-log/runs/RunAdministration.ts"
 import { DISCOVERY_SOURCE, RunRepository } from "../event-log/runs/RunRepository.ts"
 import type { StoredRun } from "../event-log/runs/RunRow.ts"
-import { contentDigest } from "../event-log/seal/HashChain.ts"
 import { LiveEvents } from "../event-log/subscribe/LiveEvents.ts"
 import { Observers } from "../observe/Observers.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
-import { Redactor } from "../platform/deployment/Redactor.ts"
 import { asCaller } from "../platform/http/CurrentCaller.ts"
 import type { DatabaseFailure } from "../platform/http/OutageAnswers.ts"
-import { Ids } from "../platform/Ids.ts"
-import { isoNow } from "../platform/IsoNow.ts"
 import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
+import { makeAddArtifact } from "./AddArtifact.ts"
 import { Runs } from "./Runs.ts"
 
 /** Times that a deletion is tried again after a deadlock. */
@@ -75,25 +63,24 @@ export class RunManagement extends Context.Service<
      * processes end at their next read of it.
      */
     readonly remove: (reference: string, caller: Caller) => Effect.Effect<void, BadRequest | NotFound | DatabaseFailure>
-    /** Adds an artifact, redacted as the payloads of agents are (docs/reference/events.md#redaction). */
+    /**
+     * Adds an artifact, redacted as the payloads of agents are (docs/reference/events.md#redaction). One whose key the
+     * run has is answered with the first of this key.
+     */
     readonly addArtifact: (
       reference: string,
       artifact: NewArtifact,
       caller: Caller
-    ) => Effect.Effect<Artifact, Conflict | NotFound | DatabaseFailure>
+    ) => Effect.Effect<Artifact, BadRequest | Conflict | Forbidden | NotFound | DatabaseFailure>
   }
 >()("runplane/control-plane/RunManagement") {
   static readonly layer = Layer.effect(
     RunManagement,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const artifacts = yield* ArtifactRepository
       const audit = yield* AuditTrail
-      const ids = yield* Ids
       const live = yield* LiveEvents
-      const log = yield* EventLog
       const observers = yield* Observers
-      const redactor = yield* Redactor
       const repository = yield* RunRepository
       const runs = yield* Runs
       const upkeep = yield* RunAdministration
@@ -158,44 +145,7 @@ export class RunManagement extends Context.Service<
         )
       })
 
-      const addArtifact = Effect.fn("RunManagement.addArtifact")(function* (
-        reference: string,
-        { kind, ...given }: NewArtifact,
-        caller: Caller
-      ) {
-        const label = redactor.text(given.label)
-        const uri = given.uri && redactor.text(given.uri)
-        const inline = given.inline && redactor.payload(given.inline, "json")
-        const runId = yield* resolve(reference)
-        const id = yield* ids.uuid
-        // The time of this process; the log stores the event, and the artifact, at the time of the database.
-        const ts = yield* isoNow
-        let artifact: Artifact = {
-          id,
-          runId,
-          kind,
-          label,
-          ...(uri !== undefined && { uri }),
-          ...(inline !== undefined && { inline }),
-          createdAt: ts
-        }
-        const also = Effect.fnUntraced(function* (at: string) {
-          artifact = { ...artifact, createdAt: at }
-          yield* artifacts.insert(artifact)
-          const details = { runId, kind, label }
-          yield* audit.record({ caller, action: "artifact.create", resource: "artifact", resourceId: id, details, at })
-        })
-        const contentSha256 = inline === undefined ? undefined : contentDigest(JSON.stringify(inline))
-        const event = artifactCreated(
-          ts,
-          { artifactId: id, kind, label, uri, contentSha256 },
-          "observability-controller"
-        )
-        yield* log
-          .record({ runId, events: [event], also })
-          .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(reference))))
-        return artifact
-      })
+      const addArtifact = yield* makeAddArtifact
       return RunManagement.of({ clone, archive, unarchive, remove, addArtifact })
     })
   )

@@ -35,6 +35,20 @@ const ask = Effect.fnUntraced(function* ({ body, headers, ids = {}, method, path
   return answer.body
 })
 
+/** Artifacts with a key, and accepted messages by their ids. */
+const artifactsAndMessages = Effect.fnUntraced(function* (id: string) {
+  const artifacts = { method: "POST", path: "/runs/{id}/artifacts", ids: { id } }
+  const report = { kind: "report", label: "Post-mortem", inline: { pages: 3 }, idempotencyKey: "report-17" }
+  yield* ask({ ...artifacts, body: report })
+  yield* ask({ ...artifacts, body: report })
+  yield* ask({ ...artifacts, body: { ...report, label: "Another" }, status: 409 })
+  yield* ask({ ...artifacts, body: { kind: "people.item", label: "Question", inline: {} }, status: 400 })
+  const { body: messages } = yield* call("GET", `/runs/${id}/messages`)
+  const message = { method: "GET", path: "/runs/{id}/messages/{messageId}" }
+  yield* ask({ ...message, ids: { id, messageId: messages[0]?.messageId } })
+  yield* ask({ ...message, ids: { id, messageId: "none" }, status: 404 })
+})
+
 const framesUntil = Effect.fnUntraced(function* (url: string, last: string) {
   const stream = yield* openStream(url)
   const frames: Array<SseFrame> = []
@@ -75,7 +89,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* post("/runs/{id}/abandon", { reason: "the agents are gone" }, created.runId)
       yield* get("/runs", "limit=5&includeArchived=true")
       yield* get("/runs", "limit=5&include=decision")
-      yield* post("/runs/{id}/artifacts", { kind: "report", label: "Post-mortem", inline: { pages: 3 } })
+      yield* artifactsAndMessages(scripted)
       const running = yield* givens.running
       yield* post("/runs/{id}/suspend", { reason: "tea" }, running)
       yield* post("/runs/{id}/resume", {}, running)

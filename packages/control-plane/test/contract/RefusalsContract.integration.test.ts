@@ -137,6 +137,7 @@ const ofRuns: ReadonlyArray<readonly [method: string, path: string, body?: unkno
   ["GET", "/state"],
   ["GET", "/events"],
   ["GET", "/messages"],
+  ["GET", "/messages/m-1"],
   ["GET", "/metrics"],
   ["GET", "/traces"],
   ["GET", "/artifacts"],
@@ -321,7 +322,10 @@ contract("Validation of other bodies", [
   ).map(([path, message]): Statement => ({ ...refuses("GET", path, undefined, message), given: "scripted" })),
   ...(
     [
-      [{ label: "x" }, "kind must be one of the following values: trace, json, report, log, bundle"],
+      [
+        { label: "x" },
+        "kind must be one of the following values: trace, json, report, log, bundle, people.item, people.answer"
+      ],
       [{ kind: "log" }, "label must be a string"],
       [{ kind: "log", label: "" }, "label should not be empty"],
       [{ kind: "log", label: "x", uri: 1 }, "uri must be a string"],

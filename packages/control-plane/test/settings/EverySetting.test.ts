@@ -20,13 +20,15 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   ALLOWED_HOSTS: ["https://runs.example/", 'must be host names, got "https://runs.example/"'],
   AUTH_API_KEY_ROLES: [
     `${PASSWORD},admin`,
-    "must be roles for the keys, in their order: ingest, viewer, operator, admin"
+    "must be roles for the keys, in their order: ingest, viewer, operator, admin, voter"
   ],
   OIDC_ISSUER: [
     `https://user:${PASSWORD}@login.example`,
     "must be an address starting with https://, or http:// on the loopback, without user, query and fragment"
   ],
   OIDC_ROLE_CLAIM: ["two words", 'must be one word, got "two words"'],
+  OIDC_GROUPS_CLAIM: ["two words", 'must be one word, got "two words"'],
+  LAUNCHER_KEY_NAME: ["two words", 'must be one word, got "two words"'],
   THROTTLE_STORE: ["redis", 'must be one of memory, postgres, got "redis"'],
   SHUTDOWN_DELAY_MS: ["600001", 'must be a whole number from 0 to 600000, got "600001"'],
   OTLP_GRPC_PORT: ["x", 'must be a whole number from 0 to 65535, got "x"'],

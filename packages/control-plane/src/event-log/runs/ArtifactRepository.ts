@@ -1,9 +1,10 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { Artifact } from "@runplane/api"
+import { Artifact } from "@runplane/api"
 import type { RunId } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { batchedWrites } from "../../platform/postgres/Batched.ts"
 import { type BoundedRows, readBounded } from "../../platform/postgres/BoundedRows.ts"
@@ -27,7 +28,10 @@ export interface ArtifactText extends ArtifactPosition {
 export class ArtifactRepository extends Context.Service<
   ArtifactRepository,
   {
-    readonly insert: (artifact: Artifact) => Effect.Effect<void, SqlError>
+    /** Fails when the run has an artifact of the key. */
+    readonly insert: (artifact: Artifact, idempotencyKey?: string) => Effect.Effect<void, SqlError>
+    /** The artifact of a key of the run. */
+    readonly byKey: (runId: RunId, idempotencyKey: string) => Effect.Effect<Artifact | undefined, SqlError>
     /** The next artifacts after a position, or the first ones, by createdAt, then as stored; bounded in bytes. */
     readonly page: (
       runId: RunId,
@@ -41,25 +45,37 @@ export class ArtifactRepository extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      const insertAll = batchedWrites(sql, (artifacts: ReadonlyArray<Artifact>) => {
-        const rows = artifacts.map(({ createdAt, id, inline, kind, label, runId, uri }) => ({
-          id,
-          run_id: runId,
-          kind,
-          label,
-          uri: uri ?? null,
-          inline: inline === undefined ? null : JSON.stringify(inline),
-          created_at: createdAt
-        }))
+      const insertAll = batchedWrites(sql, (artifacts: ReadonlyArray<KeyedArtifact>) => {
+        const rows = artifacts.map(({ artifact, idempotencyKey }) => {
+          const { createdAt, id, inline, kind, label, runId, uri } = artifact
+          return {
+            id,
+            run_id: runId,
+            kind,
+            label,
+            uri: uri ?? null,
+            inline: inline === undefined ? null : JSON.stringify(inline),
+            created_at: createdAt,
+            idempotency_key: idempotencyKey ?? null
+          }
+        })
         return Effect.as(
           sql`
-            INSERT INTO artifacts (id, run_id, kind, label, uri, inline, created_at)
-            SELECT id, run_id, kind, label, uri, inline, created_at
+            INSERT INTO artifacts (id, run_id, kind, label, uri, inline, created_at, idempotency_key)
+            SELECT id, run_id, kind, label, uri, inline, created_at, idempotency_key
             FROM ${unnestRows(sql, rows, ARTIFACT_COLUMNS, { ordinal: true })} AS a ORDER BY ordinal`,
           artifacts.map(() => true)
         )
       })
-      const insert = Effect.fn("ArtifactRepository.insert")((artifact: Artifact) => Effect.asVoid(insertAll(artifact)))
+      const insert = Effect.fn("ArtifactRepository.insert")((artifact: Artifact, idempotencyKey?: string) =>
+        Effect.asVoid(insertAll({ artifact, idempotencyKey }))
+      )
+      const byKey = Effect.fn("ArtifactRepository.byKey")(function* (runId: RunId, idempotencyKey: string) {
+        const [row] = yield* sql<ArtifactRow>`
+          SELECT id::text AS id, kind, label, uri, inline::text AS inline, created_at, ordinal
+          FROM artifacts WHERE run_id = ${runId}::uuid AND idempotency_key = ${idempotencyKey}`
+        return row && (yield* Effect.orDie(decodeArtifact(toText(runId, row).json)))
+      })
       const page = Effect.fn("ArtifactRepository.page")(
         (runId: RunId, after: ArtifactPosition | undefined, limit: number) => {
           const behind =
@@ -78,7 +94,7 @@ export class ArtifactRepository extends Context.Service<
           return Effect.map(read, (page) => ({ ...page, rows: page.rows.map((row) => toText(runId, row)) }))
         }
       )
-      return ArtifactRepository.of({ insert, page })
+      return ArtifactRepository.of({ insert, byKey, page })
     })
   )
 }
@@ -90,8 +106,16 @@ const ARTIFACT_COLUMNS = {
   label: "text",
   uri: "text",
   inline: "json",
-  created_at: "timestamptz"
+  created_at: "timestamptz",
+  idempotency_key: "text"
 } as const
+
+interface KeyedArtifact {
+  readonly artifact: Artifact
+  readonly idempotencyKey: string | undefined
+}
+
+const decodeArtifact = Schema.decodeEffect(Schema.fromJsonString(Artifact))
 
 interface ArtifactRow {
   readonly id: string

@@ -1,6 +1,7 @@
 /** Copies of a text that the service cannot reach: each answer of an erasure lists them. */
 export const NOT_REACHED: ReadonlyArray<string> = [
   "the history and the log of the runtime",
+  "questions and answers in the database of the launch service: runplane erase people SESSION erases them",
   "logs of agents, and what their models and tools keep",
   "log lines and traces that this service has written",
   "backups of the database and its write-ahead log, until they expire",

@@ -126,7 +126,6 @@ export const filesOfRun = Effect.fnUntraced(function* (
   const receipt = yield* receiptOf(rows, runId)
   const marks = options.includeMarks ? yield* rows.marks(runId) : undefined
   if (marks?.isProven === false) omit("the chain of marks", coldWhy)
-  omit("people.jsonl", "this release has no items for people, so nothing of people was recorded and nothing is claimed")
   omit(
     "the scenario's own text, agents' manifests and versions, and A2A cards",
     "the control plane does not store them: they are with the launch service, where one started the run"
@@ -162,6 +161,7 @@ export const filesOfRun = Effect.fnUntraced(function* (
       })),
       controlsOmitted: controls.omitted
     }),
+    { name: "people.jsonl", content: linesOf(answersOf(rows, runId)) },
     jsonFile("policy.json", { ...evidence.policy, history: history.found, historyOmitted: history.omitted }),
     ...receiptFiles(receipt, omit),
     jsonFile("retention.json", {
@@ -282,6 +282,13 @@ const artifactPages = (rows: EvidenceRows, runId: RunId) =>
   )
 
 const artifactsOf = (rows: EvidenceRows, runId: RunId) => Stream.map(artifactPages(rows, runId), textsOf)
+
+/** The beginning of an artifact that says which person gave an answer. */
+const ANSWER = /^\{"id":"[^"]*","runId":"[^"]*","kind":"people\.answer",/
+
+/** The artifacts of answers, as the file of all artifacts has them. */
+const answersOf = (rows: EvidenceRows, runId: RunId) =>
+  Stream.map(artifactsOf(rows, runId), (lines) => lines.filter((line) => ANSWER.test(line)))
 
 /** The receipt of the runtime; a text says why there is none. */
 const receiptFiles = (

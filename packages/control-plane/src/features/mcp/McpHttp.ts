@@ -128,6 +128,9 @@ export const mcpRoutes = Layer.unwrap(
         }
         const { id, name: holder, role, type } = yield* Effect.orDie(decodeMe(answer))
         if (type !== "anonymous") (yield* RequestFacts).actor = { actorId: id, actorType: type, name: holder }
+        if (role === "voter") {
+          return controlPlaneForm.forbidden("an assistant never answers for a person: this caller has the role voter")
+        }
         const name = request.headers["mcp-method"] === "tools/call" ? request.headers["mcp-name"] : undefined
         const tool = name === undefined ? undefined : toolNamed(McpServer.decodeNameHeader(name) ?? "")
         if (tool !== undefined && !mayUse(role, tool.access)) {

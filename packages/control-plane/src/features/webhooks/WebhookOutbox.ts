@@ -1,30 +1,61 @@
 import type { WebhookEvent } from "@runplane/api"
-import type { CanonicalEvent, RunStatus } from "@runplane/domain"
+import type { CanonicalEvent, KnownEvent, RunStatus } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { AppliedChange, Reactor, WrittenAppend } from "../../event-log/append/Reactors.ts"
 import { Outbox } from "../../platform/outbox/Outbox.ts"
+import { LauncherAddress } from "./WebhookSettings.ts"
 
 /**
- * Enqueues the notifications of the changes of status, and wakes their delivery when they are committed
- * (docs/reference/webhooks.md#webhook-delivery).
+ * Enqueues the notifications of the changes of status, and of questions to people, and wakes their delivery when they
+ * are committed (docs/reference/webhooks.md#webhook-delivery).
  */
-export const makeWebhookOutbox = Effect.map(Outbox, ({ enqueue, wake }): Reactor => {
+export const makeWebhookOutbox = Effect.gen(function* () {
+  const { enqueue, wake } = yield* Outbox
+  const launcherUrl = yield* LauncherAddress
+
+  const noticesOf = ({ runId, ...append }: WrittenAppend) => [
+    ...reportsOf(append).map(({ change, event }) => ({
+      runId,
+      event,
+      at: change.at,
+      payload: payloadOf(event, runId, change)
+    })),
+    ...itemNotices(runId, append.events, launcherUrl)
+  ]
   const inTransaction = (appends: ReadonlyArray<WrittenAppend>) => {
-    const notices = appends.flatMap(({ runId, ...append }) =>
-      reportsOf(append).map(({ change, event }) => ({
-        runId,
-        event,
-        at: change.at,
-        payload: payloadOf(event, runId, change)
-      }))
-    )
+    const notices = appends.flatMap(noticesOf)
     return notices.length === 0 ? [] : [enqueue(notices)]
   }
   const afterCommit = (appends: ReadonlyArray<WrittenAppend>) => {
-    if (appends.some((append) => reportsOf(append).length > 0)) wake()
+    if (appends.some((append) => reportsOf(append).length > 0 || append.events.some(isOfItem))) wake()
   }
-  return { inTransaction, afterCommit }
+  const reactor: Reactor = { inTransaction, afterCommit }
+  return reactor
 })
+
+const isOfItem = (event: KnownEvent): boolean => event.type === "artifact.created" && event.data.item !== undefined
+
+/** A question that has opened or closed. It has no text of the proposal; the link gives no right, a person signs in. */
+export const itemNotices = (runId: string, events: ReadonlyArray<KnownEvent>, launcherUrl: string | undefined) =>
+  events.flatMap((artifact) => {
+    const item = artifact.type === "artifact.created" ? artifact.data.item : undefined
+    if (item === undefined) return []
+    const event: WebhookEvent = `item.${item.event}`
+    const { deadline, hash, item: id, person, scenario, seat, state, unanswered } = item
+    const data = {
+      item: id,
+      seat,
+      ...(scenario !== undefined && { scenario }),
+      state,
+      unanswered,
+      hash,
+      ...(deadline !== undefined && { deadline }),
+      ...(person !== undefined && { person }),
+      ...(launcherUrl !== undefined && { link: `${launcherUrl}/inbox/${encodeURIComponent(id)}` })
+    }
+    const payload = JSON.stringify({ event, runId, timestamp: artifact.ts, data })
+    return [{ runId, event, at: artifact.ts, payload }]
+  })
 
 /** An event of webhooks, and the change of status that it reports. */
 interface Report {

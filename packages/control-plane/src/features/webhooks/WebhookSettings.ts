@@ -1,5 +1,6 @@
-import { ControlPlaneSettings, defaultsOf, readSettings, type SettingValues } from "@runplane/server"
+import { ControlPlaneSettings, defaultsOf, readSetting, readSettings, type SettingValues } from "@runplane/server"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /** All times in milliseconds. */
@@ -32,3 +33,13 @@ export class WebhookSettings extends Context.Service<WebhookSettings, WebhookOpt
 ) {
   static readonly layer = Layer.effect(WebhookSettings, readSettings(settings))
 }
+
+/** The launch service as browsers reach it, for the links of questions to people; without it they have none. */
+export const LauncherAddress = Context.Reference<string | undefined>("runplane/control-plane/LauncherAddress", {
+  defaultValue: () => undefined
+})
+
+export const layerLauncherAddress = Layer.effect(
+  LauncherAddress,
+  Effect.map(readSetting(ControlPlaneSettings.LAUNCHER_PUBLIC_URL), (url) => url?.replace(/\/+$/, ""))
+)

@@ -7,7 +7,7 @@ import { DeliveryQueue, WebhookBacklog } from "./DeliveryQueue.ts"
 import { layerWebhookDispatcher } from "./WebhookDispatcher.ts"
 import { makeWebhookOutbox } from "./WebhookOutbox.ts"
 import { WebhookRepository } from "./WebhookRepository.ts"
-import { WebhookSettings } from "./WebhookSettings.ts"
+import { layerLauncherAddress, WebhookSettings } from "./WebhookSettings.ts"
 import { Webhooks, WebhooksHttp } from "./Webhooks.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
 
@@ -19,7 +19,7 @@ export const webhooks = {
     Layer.merge(layerWebhookDispatcher),
     Layer.provide([Ids.layer, WebhookTransport.layer, DeliveryQueue.layer, WebhookRepository.layer]),
     Layer.provide(WebhookSettings.layer),
-    Layer.provideMerge(WebhookBacklog.layer)
+    Layer.provideMerge(Layer.merge(WebhookBacklog.layer, layerLauncherAddress))
   ),
   reactor: makeWebhookOutbox,
   onErasure: makeDeliveryErasure,

@@ -3,15 +3,21 @@ import type { AgentRecordQuery, AgentRecordsQuery, AgentVoteRecord, AgentVoteRec
 import {
   activePolicy,
   addGroupedVote,
+  addSeat,
   agentRecord,
   agentVote,
   emptyGroups,
+  emptySeat,
   groupRecords,
   policyReader,
   promptText,
   RECORD_TYPES,
   RunId,
   recordText,
+  type SeatTally,
+  seatAnswers,
+  seatRecord,
+  seatText,
   truthOf
 } from "@runplane/domain"
 import type { TurnRefused } from "@runplane/server"
@@ -102,9 +108,11 @@ export class AgentRecords extends Context.Service<
           const vote = agentVote(run, activePolicy(run, noRegistry, read), participantId)
           const truth = truthOf(marks.get(run.runId) ?? [], run)
           const models = run.models.get(participantId)
-          return vote === undefined
+          const answers = seatAnswers(run, participantId)
+          const { policyVersion, runId } = run
+          return vote === undefined && answers === undefined
             ? []
-            : [{ runId: run.runId, vote, truth, model: models?.join(", "), policyVersion: run.policyVersion }]
+            : [{ runId, vote, truth, answers, model: models?.join(", "), policyVersion }]
         })
       }, reader.turns.goOn)
 
@@ -116,6 +124,7 @@ export class AgentRecords extends Context.Service<
         const read = policyReader()
         const byId = new Map<string, RecordRun>(examined.map((run) => [run.runId, run]))
         let tally = emptyGroups
+        let seat: SeatTally | undefined
         for (const group of groupsOf(examined)) {
           const votes = (yield* votesOf(participantId, group, read)).flat()
           // The latest run first, so that the groups are in that order.
@@ -123,17 +132,23 @@ export class AgentRecords extends Context.Service<
           for (const runId of group) {
             const found = byRun.get(runId)
             if (found === undefined) continue
-            const { model, policyVersion, truth, vote } = found
+            const { answers, model, policyVersion, truth, vote } = found
             const { prompt, week } = byId.get(runId) ?? {}
-            tally = addGroupedVote(tally, vote, truth, { prompt, model, policyVersion, week })
+            if (vote !== undefined) tally = addGroupedVote(tally, vote, truth, { prompt, model, policyVersion, week })
+            if (answers !== undefined) seat = addSeat(seat ?? emptySeat, answers, vote, truth)
           }
         }
+        const summary = recordText(tally, {
+          isCut,
+          ...(query.since !== undefined && { since: query.since.slice(0, 10) })
+        })
         return {
           participantId,
           examined: examined.length,
           ...agentRecord(tally.all),
           truncated: isCut,
-          summary: recordText(tally, { isCut, ...(query.since !== undefined && { since: query.since.slice(0, 10) }) }),
+          summary: seat === undefined ? summary : `${summary} ${seatText(seat)}`,
+          ...(seat !== undefined && { seat: seatRecord(seat) }),
           ...(by !== undefined && { by: groupRecords(tally, by), olderGroups: tally.older[by].runs })
         }
       })

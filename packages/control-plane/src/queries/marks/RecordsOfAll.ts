@@ -3,13 +3,18 @@ import { type AgentRecordsQuery, MAX_RECORDED_AGENTS, MAX_RECORDED_VOTERS } from
 import {
   type AgentTally,
   activePolicy,
+  addSeat,
   addVote,
   agentRecord,
   agentVotes,
+  emptySeat,
   emptyTally,
   policyReader,
   RECORD_TYPES,
   RunId,
+  type SeatTally,
+  seatAnswers,
+  seatRecord,
   truthOf
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
@@ -63,7 +68,8 @@ export const makeRecordsOfAll = Effect.gen(function* () {
       const truth = truthOf(marks.get(run.runId) ?? [], run)
       return run.participants.slice(0, MAX_RECORDED_VOTERS).flatMap((participantId) => {
         const vote = voteOf(participantId)
-        return vote === undefined ? [] : [{ participantId, vote, truth }]
+        const answers = seatAnswers(run, participantId)
+        return vote === undefined && answers === undefined ? [] : [{ participantId, vote, truth, answers }]
       })
     })
     return found.flat()
@@ -74,9 +80,14 @@ export const makeRecordsOfAll = Effect.gen(function* () {
     const examined = withinEvents(found.slice(0, query.limit))
     const read = policyReader()
     const tallies = new Map<string, AgentTally>()
+    const seats = new Map<string, SeatTally>()
     for (const group of groupsOf(examined)) {
-      for (const { participantId, truth, vote } of yield* votesOfAll(group, read)) {
-        tallies.set(participantId, addVote(tallies.get(participantId) ?? emptyTally, vote, truth))
+      for (const { answers, participantId, truth, vote } of yield* votesOfAll(group, read)) {
+        const so = tallies.get(participantId) ?? emptyTally
+        tallies.set(participantId, vote === undefined ? so : addVote(so, vote, truth))
+        if (answers !== undefined) {
+          seats.set(participantId, addSeat(seats.get(participantId) ?? emptySeat, answers, vote, truth))
+        }
       }
     }
     const sorted = [...tallies].toSorted(
@@ -85,7 +96,8 @@ export const makeRecordsOfAll = Effect.gen(function* () {
     return {
       data: sorted.slice(0, MAX_RECORDED_AGENTS).map(([participantId, tally]) => {
         const { reliability: _, ...record } = agentRecord(tally)
-        return { participantId, ...record }
+        const seat = seats.get(participantId)
+        return { participantId, ...record, ...(seat !== undefined && { seat: seatRecord(seat) }) }
       }),
       examined: examined.length,
       truncated: examined.length < found.length || sorted.length > MAX_RECORDED_AGENTS

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
-import { bytesOf, decidedRun, evidenceOf, keysOf } from "./EvidenceRuns.ts"
+import { addAnswer, bytesOf, decidedRun, evidenceOf, keysOf } from "./EvidenceRuns.ts"
 import { filesIn, hasPython, verify } from "./Verifier.ts"
 
 const textIn = (zip: Buffer, name: string) => filesIn(zip).get(name)?.toString("utf8") ?? ""
@@ -31,9 +31,9 @@ layer(layerTestService(), { excludeTestServices: true })("the evidence of a run"
       )
       assert.deepStrictEqual(manifest.scope, { run: runId })
       assert.deepInclude(manifest.runs[0], { runId, folder: "", status: "completed", sealed: true, frames: 5 })
-      assert.deepStrictEqual(manifest.runs[0].empty, ["alerts.jsonl"])
+      assert.deepStrictEqual(manifest.runs[0].empty, ["alerts.jsonl", "people.jsonl"])
       const leftOut = manifest.runs[0].leftOut.map(({ what }: { what: string }) => what)
-      assert.includeMembers(leftOut, ["people.jsonl", "marks.json", "the receipt of the runtime"])
+      assert.includeMembers(leftOut, ["marks.json", "the receipt of the runtime"])
     })
   )
 
@@ -122,6 +122,20 @@ layer(layerTestService(), { excludeTestServices: true })("the evidence of a run"
       if (hasPython) assert.strictEqual((yield* verify(bundle, { keys: yield* keysOf })).code, 0)
       const without = yield* evidenceOf(runId, "?includeMarks=false")
       assert.isFalse(filesIn(without).has("marks.json"))
+    })
+  )
+
+  it.effect("has the answers of people, as the artifacts of the run have them", () =>
+    Effect.gen(function* () {
+      const runId = yield* decidedRun()
+      const inline = yield* addAnswer(runId)
+      const bundle = yield* evidenceOf(runId)
+      const answers = textIn(bundle, "people.jsonl").trimEnd().split("\n")
+      assert.lengthOf(answers, 1)
+      assert.include(textIn(bundle, "artifacts.jsonl").split("\n"), answers[0])
+      assert.deepStrictEqual(JSON.parse(answers[0] ?? "").inline, inline)
+      assert.notInclude(documentIn(bundle, "manifest.json").runs[0].empty, "people.jsonl")
+      if (hasPython) assert.strictEqual((yield* verify(bundle, { keys: yield* keysOf })).code, 0)
     })
   )
 

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { create, toBinary } from "@bufbuild/protobuf"
-import { RunId } from "@runplane/domain"
+import { PEOPLE_ANSWER, RunId } from "@runplane/domain"
 import { CommitmentPayloadSchema } from "@runplane/runtime"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
@@ -49,6 +49,24 @@ export const decidedRun = Effect.fnUntraced(function* (metadata: Readonly<Record
   yield* fake.transition(runId, "RESOLVED")
   yield* awaitStatus(runId, "completed")
   return runId
+})
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+
+/** Adds the record of the answer of a person whose vote is message m3 of a decided run. */
+export const addAnswer = Effect.fnUntraced(function* (runId: string) {
+  const inline = {
+    ...{ v: 1, item: randomUUID(), seat: COST, origin: "person", person: "ann", proof: "session", act: "reject" },
+    ...{ messageId: "m3", ordinal: 4, proposalHash: sha256("proposal"), channel: "api", revealed: "after" },
+    payloadSha256: sha256(JSON.stringify({ proposalId: "p1", vote: "REJECT", reason: 'the rate "is" low\n' })),
+    basis: { ordinal: 3, sha256: sha256("basis"), withheld: [] },
+    ...{ unseen: [], couldHaveSeen: false, nonce: sha256("nonce") },
+    ...{ askedAt: "2026-11-30T09:00:00.000Z", answeredAt: "2026-11-30T09:01:00.000Z" }
+  }
+  const body = { kind: PEOPLE_ANSWER, label: "Answer of cost", inline }
+  const added = yield* call("POST", `/runs/${runId}/artifacts`, { body })
+  if (added.status !== 201) return yield* Effect.die(new Error(added.text))
+  return inline
 })
 
 /** The bytes of an answer. */

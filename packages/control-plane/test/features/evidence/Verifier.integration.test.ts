@@ -4,7 +4,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { layerTestService } from "../../support/HttpService.ts"
-import { bytesOf, decidedRun, evidenceOf, keysOf } from "./EvidenceRuns.ts"
+import { addAnswer, bytesOf, decidedRun, evidenceOf, keysOf } from "./EvidenceRuns.ts"
 import { filesIn, hasPython, runPython, temporary, verify, zipOf } from "./Verifier.ts"
 
 /** Python's own zip reads a bundle, and writes its files in another way. */
@@ -27,7 +27,10 @@ describe.runIf(hasPython)("verify.py", () => {
         const proven = yield* verify(bundle, { keys: yield* keysOf })
         assert.strictEqual(proven.code, 0, proven.output)
         assert.match(proven.output, /\nVALID\n$/)
-        assert.include(proven.output, "Not proven\n  - people.jsonl: ")
+        assert.include(
+          proven.output,
+          "Not proven\n  - the scenario's own text, agents' manifests and versions, and A2A cards: "
+        )
         const unproven = yield* verify(bundle)
         assert.strictEqual(unproven.code, 6, unproven.output)
         assert.include(unproven.output, "the only keys are those of the bundle itself")
@@ -70,7 +73,9 @@ describe.runIf(hasPython)("verify.py", () => {
 
     it.effect("finds single changed bits, and names the file", () =>
       Effect.gen(function* () {
-        const bundle = yield* evidenceOf(yield* decidedRun())
+        const runId = yield* decidedRun()
+        yield* addAnswer(runId)
+        const bundle = yield* evidenceOf(runId)
         const keys = yield* keysOf
         const folder = yield* temporary
         const [file, keyFile] = [join(folder, "case.zip"), join(folder, "keys.json")]

@@ -32,6 +32,8 @@ export interface BackupResult {
   readonly bytes: number
   /** Of its content, as its last line has it. */
   readonly sha256: string
+  /** Whether the launch service has its own schema in this database, which the file does not have. */
+  readonly hasPeople: boolean
 }
 
 /** Rows between two reports of progress. */
@@ -53,6 +55,9 @@ const SequenceRows = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ sequence: Schema.String, quoted: Schema.String }))
 )
 const SequenceValue = Schema.decodeUnknownEffect(Schema.Struct({ value: Schema.String, isCalled: Schema.Boolean }))
+/** The schema of the launch service, which migrates it. */
+const PEOPLE = `SELECT to_regclass('people.migrations') IS NOT NULL AS "hasPeople"`
+const People = Schema.decodeUnknownEffect(Schema.Struct({ hasPeople: Schema.Boolean }))
 const RowLine = Schema.is(Schema.Struct({ line: Schema.String }))
 
 /**
@@ -139,6 +144,7 @@ export const backUp = Effect.fnUntraced(function* (
     )
   )
   const bytes = yield* writeBackup(file, lines)
+  const { hasPeople } = yield* People((yield* run(PEOPLE)).rows[0])
   yield* run("COMMIT")
-  return { file, bytes, ...total } satisfies BackupResult
+  return { file, bytes, ...total, hasPeople } satisfies BackupResult
 })

@@ -93,6 +93,7 @@ describe("a backup", () => {
         const written = yield* backupDatabase({ url }, { file, ...quiet })
         assert.strictEqual(statSync(file).mode & 0o777, 0o600)
         assert.strictEqual(statSync(file).size, written.bytes)
+        assert.isFalse(written.hasPeople)
         const target = yield* createDatabase
         const restored = yield* restoreDatabase({ url: target }, { file, ...quiet })
         assert.deepStrictEqual([restored.tables, restored.rows], [written.tables, written.rows])
@@ -101,6 +102,17 @@ describe("a backup", () => {
         assert.deepStrictEqual(yield* objects(target), yield* objects(url))
         assert.deepStrictEqual(yield* migrateDatabase({ url: target }), [])
         assert.deepStrictEqual(yield* texts(target, "SELECT nextval('event_seq')::text AS text"), ["9007199254740994"])
+      })
+    )
+
+    it.effect("says that it does not have the schema of the launch service", () =>
+      Effect.gen(function* () {
+        const url = yield* createMigratedDatabase
+        yield* run(url, "CREATE SCHEMA people", "CREATE TABLE people.migrations (migration_id integer PRIMARY KEY)")
+        const file = join(yield* temporaryFolder, "without-people")
+        const { hasPeople } = yield* backupDatabase({ url }, { file, ...quiet })
+        assert.isTrue(hasPeople)
+        assert.notInclude(gunzipSync(readFileSync(file)).toString(), "people.")
       })
     )
 

@@ -39,9 +39,10 @@ export default defineConfig(({ command }) => {
       // What every page calls the service with is one file: many small ones compress worse. Few pages call the launch
       // service, whose contract is 2 % of a first load.
       rolldownOptions: {
+        input: { index: pathOf("index.html"), inbox: pathOf("inbox.html") },
         output: {
           codeSplitting: {
-            groups: [{ name: "client", test: /\/console\/src\/client\/(?!Launcher)/, minShareCount: 3 }]
+            groups: [{ name: "client", test: /\/console\/src\/client\/(?!Launcher|Inbox)/, minShareCount: 3 }]
           }
         }
       }

@@ -109,8 +109,11 @@ if (version[0] < ${NODE.major} || (version[0] === ${NODE.major} && version[1] < 
  * others in it. Fails where the console is wanted and not built.
  */
 export const writePrograms = async (folder, { programs = PROGRAMS, withConsole = true } = {}) => {
-  if (withConsole && !existsSync(join(root, CONSOLE, "index.html"))) {
-    throw new Error(`${CONSOLE} does not hold the web console; npm run build and npm run bundle build it first`)
+  const isBuilt = ["index.html", "inbox.html"].every((page) => existsSync(join(root, CONSOLE, page)))
+  if (withConsole && !isBuilt) {
+    throw new Error(
+      `${CONSOLE} does not hold the web console with the inbox; npm run build and npm run bundle build it`
+    )
   }
   rmSync(folder, { recursive: true, force: true })
   const modules = await bundle(join(folder, "lib"), programs)

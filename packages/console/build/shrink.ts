@@ -58,7 +58,7 @@ const filesIn = (folder: string): ReadonlyArray<string> =>
     .map((name) => join(folder, name))
     .filter((path) => statSync(path).isFile())
 
-/** What a visit that begins on each page loads, the heaviest first. */
+/** What a visit that begins on each page loads, the heaviest first. The inbox is a page by itself. */
 const firstLoads = (chunks: ReadonlyArray<Rolldown.OutputChunk>, sizes: ReadonlyMap<string, number>) => {
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
   const closure = (name: string, seen: Set<string>): Set<string> => {
@@ -67,12 +67,17 @@ const firstLoads = (chunks: ReadonlyArray<Rolldown.OutputChunk>, sizes: Readonly
     for (const imported of byName.get(name)?.imports ?? []) closure(imported, seen)
     return seen
   }
-  const entry = chunks.find(({ isEntry }) => isEntry)
-  if (entry === undefined) return []
+  const entries = chunks.filter(({ isEntry }) => isEntry).map(({ fileName, name }) => ({ fileName, name }))
+  const index = entries.find(({ name }) => name === "index")
   const pages = chunks.filter(({ facadeModuleId }) => PAGE.test(facadeModuleId ?? ""))
-  return [entry.fileName, ...pages.map(({ fileName }) => fileName)]
-    .map((page) => {
-      const loaded = closure(page, closure(entry.fileName, new Set()))
+  const visits = [
+    ...entries.map(({ fileName }) => [fileName]),
+    ...(index === undefined ? [] : pages.map(({ fileName }) => [fileName, index.fileName]))
+  ]
+  return visits
+    .map(([page = "", ...others]) => {
+      const loaded = new Set<string>()
+      for (const name of [page, ...others]) closure(name, loaded)
       return { page, bytes: [...loaded].reduce((total, name) => total + (sizes.get(name) ?? 0), 0) }
     })
     .toSorted((one, other) => other.bytes - one.bytes)

@@ -33,21 +33,25 @@ const timed = <E, R>(answer: Effect.Effect<HttpClientResponse, E, R>) =>
     )
   })
 
-/** `fetch`, with the id of the call and the key of the session as the services take them. */
-export const layerHttp = (keyHeader: "authorization" | "x-api-key") =>
+/**
+ * `fetch`, with the id of the call and the key of the session as the services take them. The page of the inbox has no
+ * key: its browser sends the cookie of the sign-in.
+ */
+export const layerHttp = (keyHeader: "authorization" | "x-api-key" | undefined) =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.map(HttpClient.HttpClient, (client) =>
       HttpClient.mapRequestEffect(
         HttpClient.transform(client, (answer, request) =>
-          keyHeader === "authorization" ? timed(inTime(answer, request)) : inTime(answer, request)
+          // The launch service is another one than that of the console's page.
+          keyHeader === "x-api-key" ? inTime(answer, request) : timed(inTime(answer, request))
         ),
         (request) =>
           Effect.map(Effect.all([RequestId, Accept]), ([id, accept]) => {
-            const { key } = session.get()
+            const key = keyHeader === undefined ? undefined : session.get().key
             const formed = accept === "" ? request : HttpClientRequest.setHeader(request, "accept", accept)
             const named = id === "" ? formed : HttpClientRequest.setHeader(formed, "x-request-id", id)
-            if (key === undefined) return named
+            if (key === undefined || keyHeader === undefined) return named
             return HttpClientRequest.setHeader(named, keyHeader, keyHeader === "authorization" ? `Bearer ${key}` : key)
           })
       )

@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { unreachedText } from "../view/launch/Unreached.ts"
-import { type CallWatch, settle } from "./Client.ts"
 import { layerHttp } from "./Http.ts"
 import { CallFailed, UNREACHABLE } from "./Problem.ts"
+import { type CallWatch, settle } from "./Settle.ts"
 
 // The light shows the control plane: an answer of the launch service proves nothing about it.
 const UNWATCHED: CallWatch = { begin: () => () => {}, saw: () => {} }

@@ -1,4 +1,4 @@
-import { type Me, mayUse, type Role } from "@runplane/api"
+import { type Me, mayUse, type RankedRole } from "@runplane/api"
 import { useQuery } from "@tanstack/react-query"
 import { callRuns } from "../client/Client.ts"
 
@@ -14,7 +14,7 @@ export const useMe = (): Me | undefined =>
   }).data
 
 /** Whether the caller has a role; false until the service has answered. */
-export const useMay = (): ((role: Role) => boolean) => {
+export const useMay = (): ((role: RankedRole) => boolean) => {
   const me = useMe()
   return (role) => me !== undefined && mayUse(me.role, role)
 }

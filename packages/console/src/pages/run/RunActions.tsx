@@ -1,4 +1,4 @@
-import type { Role } from "@runplane/api"
+import type { RankedRole } from "@runplane/api"
 import { activePolicy, decisionRecord, isTerminal } from "@runplane/domain"
 import {
   Archive,
@@ -40,7 +40,11 @@ interface Offer {
 }
 
 /** The actions that the caller's role allows, each with the reason when the status does not allow it. */
-const offersFor = ({ run, state }: ShownRun, may: (role: Role) => boolean, control: Control): ReadonlyArray<Offer> => {
+const offersFor = (
+  { run, state }: ShownRun,
+  may: (role: RankedRole) => boolean,
+  control: Control
+): ReadonlyArray<Offer> => {
   const { status } = state.run
   const offer = (action: RunAction, title: string, icon: LucideIcon): Offer => ({
     action,

@@ -1,4 +1,4 @@
-import type { Role } from "@runplane/api"
+import type { RankedRole } from "@runplane/api"
 import { isDeeperThan, MAX_JSON_DEPTH, unstorableIn } from "@runplane/domain"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -53,7 +53,7 @@ interface Described {
   readonly title: string
   /** At most `MAX_DESCRIPTION` characters; says when not to use the tool. */
   readonly description: string
-  readonly access: Role
+  readonly access: RankedRole
   /** Whether it calls the launch service. */
   readonly launches?: boolean
   /** For tools that change something. */

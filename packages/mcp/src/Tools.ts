@@ -3,6 +3,7 @@ import { actionTools } from "./tools/Actions.ts"
 import { alertTools } from "./tools/Alerts.ts"
 import { decisionTools } from "./tools/Decisions.ts"
 import { fleetTools } from "./tools/Fleet.ts"
+import { peopleTools } from "./tools/People.ts"
 import { policyTools } from "./tools/Policies.ts"
 import { runTools } from "./tools/Runs.ts"
 import { scenarioTools } from "./tools/Scenarios.ts"
@@ -15,6 +16,7 @@ export const tools: ReadonlyArray<ToolSpec> = [
   ...alertTools,
   ...policyTools,
   ...scenarioTools,
+  ...peopleTools,
   ...actionTools
 ]
 

@@ -28,6 +28,8 @@ const INPUTS: Readonly<Record<string, unknown>> = {
   policy_backtest: { policy: { rules: policy.rules } },
   policy_register: { policyId: "p", ...policy },
   scenarios_search: {},
+  inbox_list: {},
+  inbox_show: { id: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10" },
   scenario_get: { scenarioRef: scenario.scenarioRef },
   scenario_compile: scenario,
   scenario_launch: scenario,

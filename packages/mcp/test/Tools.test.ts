@@ -7,7 +7,8 @@ import { toolNamed, tools } from "../src/Tools.ts"
 const READ = [
   ...["runs_search", "run_get", "run_story", "run_events", "run_wait", "decision_explain", "decision_forecast"],
   ...["decision_what_if", "runs_compare", "stability", "cost_summary", "fleet_tail", "policies_list", "policy_get"],
-  ...["policy_backtest", "scenarios_search", "scenario_get", "seal_verify", "health", "alerts_list"]
+  ...["policy_backtest", "scenarios_search", "scenario_get", "seal_verify", "health", "alerts_list"],
+  ...["inbox_list", "inbox_show"]
 ]
 const ACT = [
   "scenario_compile",

@@ -16,6 +16,7 @@ import { events } from "./events/Events.ts"
 import { evidence } from "./evidence/Evidence.ts"
 import { cases } from "./gate/Cases.ts"
 import { gate } from "./gate/Gate.ts"
+import { answer, inbox } from "./launcher/Inbox.ts"
 import { launch } from "./launcher/Launch.ts"
 import { processes } from "./launcher/Processes.ts"
 import { scenarios } from "./launcher/Scenarios.ts"
@@ -93,7 +94,7 @@ const version = Command.make("version", {}, () =>
 
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
-  ...[runs, launch, gate, cases, stability, scenarios, processes, events, evidence],
+  ...[runs, launch, gate, cases, stability, scenarios, processes, inbox, answer, events, evidence],
   ...[policies, agents, marks, budgets, alerts, webhooks, verify, erase, query, ledger, prices, mcp, profiles],
   ...[completions, help, version]
 ] as const

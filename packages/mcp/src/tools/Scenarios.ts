@@ -11,7 +11,7 @@ const scalar = Schema.optionalKey(Schema.Json)
 const scenarioRef = text("The scenario: pack/scenario@version, such as incident/region-failover@1.0.0")
 
 /** The client of the launch service. The tools are listed only where there is one. */
-const launcherOf = ({ backend: { launcher } }: CallContext) =>
+export const launcherOf = ({ backend: { launcher } }: CallContext) =>
   launcher === undefined
     ? Effect.fail(
         new ToolRefused({ errorCode: "NO_LAUNCH_SERVICE", message: "the launch service has no known address" })

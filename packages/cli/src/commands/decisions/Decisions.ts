@@ -69,6 +69,10 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type, c
   ])
   yield* printSections([
     ["Participants", voterLines(card)],
+    [
+      "People",
+      claims.flatMap(({ person, text, unanswered }) => (person === undefined && unanswered !== true ? [] : [text]))
+    ],
     ["Refused by the policy", claims.flatMap(({ kind, text }) => (kind === "denial" ? [text] : []))],
     ["What was missing", missing],
     ["Rules", rules.map(({ rule, satisfied, text }) => `${satisfied ? "met" : "not met"}: ${text} (${rule})`)],

@@ -6,7 +6,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { usageProblem } from "../../CliFailure.ts"
-import { withControlPlane } from "../../Connection.ts"
+import { withControlPlane, withLauncher } from "../../Connection.ts"
 import { output, printFacts, printRows } from "../../Output.ts"
 import { textOfStdin } from "../common/Input.ts"
 
@@ -143,6 +143,34 @@ const runs = Command.make(
     )
 ).pipe(Command.withDescription("Erase a text from many runs, as a job; a dry run first"))
 
+const people = Command.make(
+  "people",
+  {
+    session: Argument.String("session").pipe(Argument.withDescription("Id of the session, which has to be over")),
+    reason
+  },
+  ({ reason, session }) =>
+    withLauncher((launcher) =>
+      Effect.gen(function* () {
+        const erased = yield* launcher.people.erase({ payload: { sessionId: session, reason } })
+        const { answers, items, nonces, records, returns } = erased
+        yield* printFacts(
+          [
+            [
+              "Erased",
+              items === 0 ? "nothing: the session was erased before, or had no question" : countText(items, "question")
+            ],
+            ["Answers", String(answers)],
+            ["Nonces", String(nonces)],
+            ["Records", String(records)],
+            ["Returns", String(returns)]
+          ],
+          erased
+        )
+      })
+    )
+).pipe(Command.withDescription("Erase the texts of questions and answers of a session from the launch service"))
+
 const show = Command.make(
   "show",
   { id: Argument.String("id").pipe(Argument.withDescription("Id of the erasure")) },
@@ -171,5 +199,5 @@ const list = Command.make("list", {}, () =>
 /** `runplane erase ...` */
 export const erase = Command.make("erase").pipe(
   Command.withDescription("Erase texts from runs whose seals stay valid"),
-  Command.withSubcommands([run, runs, show, list])
+  Command.withSubcommands([run, runs, people, show, list])
 )

@@ -8,6 +8,7 @@ import * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import { type Mode, runCommandLine } from "./CommandLine.ts"
 import { DEMO_SCENARIO, DemoFailed, hasExample, runDemo } from "./demo/Demo.ts"
+import { openQuestion } from "./demo/Question.ts"
 import * as Screen from "./demo/Screen.ts"
 import { type Addresses, Stack } from "./Stack.ts"
 import { readStackSettings, type StackSettings } from "./StackSettings.ts"
@@ -44,6 +45,8 @@ const show = Effect.fnUntraced(function* (mode: Mode, addresses: Addresses) {
     else yield* printError(shown.failure)
   }
   yield* Screen.showServing(style)
+  // With keys no person has signed in yet, and the question would have no reader.
+  if (mode === "demo" && !absent && !addresses.keyed) yield* showQuestion(addresses, style)
   return yield* Effect.never
 })
 
@@ -55,6 +58,12 @@ const showDemo = Effect.fnUntraced(function* ({ policies }: Addresses, style: St
   yield* Console.log(`\n${outcomeText(result, style)}`)
   return result
 })
+
+const showQuestion = (addresses: Addresses, style: Style) =>
+  Effect.matchEffect(openQuestion, {
+    onSuccess: (question) => Screen.showQuestion(question, addresses, style),
+    onFailure: (error) => printError({ message: `the example with a person did not start: ${oneLine(error)}` })
+  })
 
 /** One line on stderr. */
 export const printError = (error: Parameters<typeof oneLine>[0]) => Console.error(`runplane: ${oneLine(error)}`)

@@ -20,6 +20,8 @@ export interface Neighbours {
   readonly launcherUrl: string
   /** Undefined: no auth service of ours. */
   readonly authUrl: string | undefined
+  /** The embedded database; undefined with one of the user's. */
+  readonly embeddedUrl: string | undefined
 }
 
 /**
@@ -69,7 +71,7 @@ const trust = Effect.gen(function* (): Effect.fn.Return<Texts, Effect.Error<Retu
  */
 export const serviceSettings = Effect.fn("serviceSettings")(function* (
   settings: StackSettings,
-  { authUrl, controlPlaneUrl, launcherUrl, runtimeAddress }: Neighbours
+  { authUrl, controlPlaneUrl, embeddedUrl, launcherUrl, runtimeAddress }: Neighbours
 ) {
   const sandbox = settings.runtimeAddress === undefined
   const tls = yield* readSetting(RuntimeSettings.RUNTIME_TLS)
@@ -86,15 +88,28 @@ export const serviceSettings = Effect.fn("serviceSettings")(function* (
     RUNTIME_ADDRESS: runtimeAddress,
     PACKS_DIR: settings.packsDir,
     LAUNCH_DATA_DIR: (yield* readText(LaunchSettings.LAUNCH_DATA_DIR)) ?? settings.dataDir,
+    ...(embeddedUrl !== undefined && (yield* peopleDatabase(embeddedUrl))),
     PROTO_RUNTIME_ADDRESS: runtimeAddress,
     PROTO_RUNTIME_TLS: String(tls && !sandbox),
+    PROTO_RUNTIME_TLS_CA_FILE: sandbox ? "" : ((yield* readText(RuntimeSettings.RUNTIME_TLS_CA_FILE)) ?? ""),
     PROTO_RUNTIME_ALLOW_INSECURE: sandbox ? "true" : insecure,
     PROTO_CANCEL_CALLBACK_PORT_BASE: callbackPort ?? String(CANCEL_CALLBACK_PORT_BASE),
     PROTO_CONTROL_PLANE_URL: controlPlaneUrl,
     LAUNCHER_PUBLIC_URL: (yield* readText(ControlPlaneSettings.LAUNCHER_PUBLIC_URL)) ?? launcherUrl,
     CORS_ORIGIN: [...new Set([...consoleOrigins(controlPlaneUrl), ...origins])].join(","),
-    ...(settings.apiKey !== undefined && { PROTO_CONTROL_PLANE_API_KEY: Redacted.value(settings.apiKey) })
+    ...(settings.apiKey !== undefined && { PROTO_CONTROL_PLANE_API_KEY: Redacted.value(settings.apiKey) }),
+    ...(settings.apiKeyName !== undefined && { LAUNCHER_KEY_NAME: settings.apiKeyName })
   }
+  return texts
+})
+
+/**
+ * The seats of people have a schema of their own in the embedded database. The role of a given one may lack the right
+ * to create a schema: its user names the database of the seats.
+ */
+const peopleDatabase = Effect.fnUntraced(function* (url: string) {
+  const given = yield* readText(LaunchSettings.LAUNCHER_DATABASE_URL)
+  const texts: Texts = given === undefined ? { LAUNCHER_DATABASE_URL: url } : {}
   return texts
 })
 

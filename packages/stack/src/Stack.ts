@@ -117,7 +117,8 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
   })
   const controlPlaneUrl = urlOf(settings, settings.controlPlanePort)
   const launcherUrl = urlOf(settings, settings.launcherPort)
-  const neighbours = { runtimeAddress, controlPlaneUrl, launcherUrl, authUrl: auth?.url }
+  const embeddedUrl = settings.databaseUrl === undefined ? database.url : undefined
+  const neighbours = { runtimeAddress, controlPlaneUrl, launcherUrl, authUrl: auth?.url, embeddedUrl }
   const provider = yield* withTexts(yield* serviceSettings(settings, neighbours))
 
   const policies = yield* Effect.gen(function* () {

@@ -3,6 +3,7 @@ import { resolve } from "node:path"
 import type { Role } from "@runplane/api"
 import { OWN_PACKS } from "@runplane/launcher"
 import {
+  actorsOf,
   readSetting,
   readSettings,
   ServiceSettings,
@@ -10,6 +11,7 @@ import {
   type SettingsRefused,
   settingRefused
 } from "@runplane/server"
+import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import type * as LogLevel from "effect/LogLevel"
 import * as Redacted from "effect/Redacted"
@@ -37,6 +39,8 @@ export interface StackSettings {
   readonly devAuth: boolean
   /** The key of the stack's own calls, when the services require one. */
   readonly apiKey: Redacted.Redacted | undefined
+  /** The name of that key, by which the control plane knows the launch service. */
+  readonly apiKeyName: string | undefined
   readonly logLevel: LogLevel.LogLevel
 }
 
@@ -65,6 +69,7 @@ export const readStackSettings: Effect.Effect<StackSettings, SettingsRefused> = 
     runtimeAddress: given.RUNTIME_ADDRESS,
     devAuth: given.DEV_AUTH ?? given.RUNTIME_ADDRESS === undefined,
     apiKey: key === undefined ? undefined : Redacted.make(key),
+    apiKeyName: key === undefined ? undefined : yield* nameOf(key, given.AUTH_API_KEYS),
     logLevel: given.LOG_LEVEL
   }
 })
@@ -81,6 +86,13 @@ const ownKey = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     "must give one key the role admin or operator: the stack's own calls need it"
   )
 })
+
+/** The name of a key in the services. */
+const nameOf = Effect.fnUntraced(function* (key: string, keys: ReadonlyArray<string>) {
+  const names = yield* readSetting(ServiceSettings.AUTH_API_KEY_NAMES)
+  const actors = yield* Effect.orDie(actorsOf(keys, names))
+  return actors[keys.indexOf(key)]?.actorId
+}, Effect.provide(Digest.layerWebCrypto))
 
 const isFolder = (path: string) => existsSync(path) && statSync(path).isDirectory()
 

@@ -6,6 +6,7 @@ import { otlpCollector } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import { DEMO_SCENARIO } from "../src/demo/Demo.ts"
 import { readByCommandLine } from "./support/CommandLineReads.ts"
 import { checkNarrative } from "./support/Narrative.ts"
 import { checkTraces, tracedTo } from "./support/OneTrace.ts"
@@ -20,8 +21,18 @@ const clientOf = ({ ports }: StackProcess) =>
     Layer.provide(NodeHttpClient.layerNodeHttp)
   )
 
+/** The runs of the example. The one with a person goes on, and ends with its agents. */
 const listRuns = Effect.flatMap(ControlPlaneClient, ({ api }) =>
-  api.runs.list({ query: { limit: 10, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: false } })
+  api.runs.list({
+    query: {
+      scenarioRef: DEMO_SCENARIO,
+      limit: 10,
+      offset: 0,
+      sortBy: "createdAt",
+      sortOrder: "desc",
+      includeArchived: false
+    }
+  })
 )
 
 layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
@@ -33,12 +44,14 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
         Effect.gen(function* () {
           const stack = yield* startStack({ env: { ...env, ...tracedTo(collector.url) } })
           assert.isDefined(yield* stack.line("Serving"))
+          assert.isDefined(yield* stack.line("One question waits for you"))
           const found = yield* readRun.pipe(Effect.provide(clientOf(stack)))
           const started = descendants(stack.pid)
           assert.isNotEmpty(started)
           const { stdout } = yield* stopAndCheck(stack, started)
           checkNarrative(stdout)
           assert.isDefined(stdout.find((line) => line.includes(`/runs/${found}/state`)))
+          assert.isDefined(stdout.find((line) => line.includes("/inbox/")))
           assert.lengthOf(
             stdout.filter((line) => line.startsWith("  curl ")),
             3
@@ -60,7 +73,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
   )
 })
 
-/** The only run: decided, counted, and complete on the public stream. */
+/** The example: decided, counted, and complete on the public stream. */
 const readRun = Effect.gen(function* () {
   const { api, streamRun } = yield* ControlPlaneClient
   const { data } = yield* listRuns

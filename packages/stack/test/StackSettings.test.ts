@@ -32,8 +32,19 @@ const NEIGHBOURS: Neighbours = {
   runtimeAddress: "127.0.0.1:50051",
   controlPlaneUrl: "http://127.0.0.1:3001",
   launcherUrl: "http://127.0.0.1:3000",
-  authUrl: "http://127.0.0.1:3200"
+  authUrl: "http://127.0.0.1:3200",
+  embeddedUrl: undefined
 }
+
+it.effect("people have their seats in the embedded database, unless the user names another one", () =>
+  Effect.gen(function* () {
+    const embedded = { ...NEIGHBOURS, embeddedUrl: "postgresql://127.0.0.1:54329/runplane" }
+    assert.strictEqual((yield* environmentOf({}, embedded))["LAUNCHER_DATABASE_URL"], embedded.embeddedUrl)
+    const own = { LAUNCHER_DATABASE_URL: "postgresql://db/seats" }
+    assert.notProperty(yield* environmentOf(own, embedded), "LAUNCHER_DATABASE_URL")
+    assert.notProperty(yield* environmentOf({ DATABASE_URL: "postgresql://db/runplane" }), "LAUNCHER_DATABASE_URL")
+  })
+)
 
 it.effect("settings have the documented defaults, and folders start where the program does", () =>
   Effect.gen(function* () {
@@ -109,6 +120,16 @@ it.effect("the services get the addresses of each other and of the auth service,
       PROTO_CONTROL_PLANE_API_KEY: "one"
     })
     assert.notProperty(environment, "REGISTER_POLICIES_ON_LAUNCH")
+  })
+)
+
+it.effect.each([
+  ["with its name", { AUTH_API_KEY_NAMES: "ops,launching", AUTH_API_KEY_ROLES: "viewer,admin" }, "launching"],
+  ["without a name by its digest", {}, "key:7692c3ad"]
+] as const)("the control plane knows the launch service by the key of the stack, %s", ([_, given, name]) =>
+  Effect.gen(function* () {
+    const environment = yield* environmentOf({ AUTH_API_KEYS: "one,two", ...given })
+    assert.strictEqual(environment["LAUNCHER_KEY_NAME"], name)
   })
 )
 

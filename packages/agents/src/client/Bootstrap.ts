@@ -40,6 +40,14 @@ const CancelCallback = Schema.Struct({
   bearer: Schema.optional(Schema.String)
 })
 
+const PersonWait = Schema.Struct({
+  participant_id: Schema.NonEmptyString,
+  /** Whether the person may evaluate or object, which no vote may precede. */
+  evaluates: Schema.Boolean,
+  /** From the question on; absent: until the session ends. */
+  deadline_ms: Schema.optional(Schema.Int)
+})
+
 /** What a launched agent learns about itself and its session. Unknown keys are ignored. */
 export const BootstrapFile = Schema.Struct({
   participant_id: Schema.NonEmptyString,
@@ -57,6 +65,8 @@ export const BootstrapFile = Schema.Struct({
   initiator: Schema.optional(
     Schema.Struct({ session_start: SessionStartBlock, kickoff: Schema.optional(KickoffBlock) })
   ),
+  /** The participants that are people. */
+  wait_for: Schema.optional(Schema.Array(PersonWait)),
   cancel_callback: Schema.optional(CancelCallback),
   /** An entry of `OTEL_EXPORTER_OTLP_HEADERS`: its token lets the spans of the agent join the run of the session. */
   otlp_headers: Schema.optional(Schema.String),

@@ -12,6 +12,7 @@ export interface Play {
   readonly kickoff: Opening["kickoff"]
   readonly context: object
   readonly hints?: object
+  readonly people?: Brief["people"]
   readonly seed?: string
 }
 
@@ -79,12 +80,17 @@ const stepOf = (agentRef: string, brief: Brief, session: Session, overdue: boole
   return strategy({ brief, session, overdue })
 }
 
-const briefOf = ({ cast, context, hints = {}, kickoff, seed = "s" }: Play, self: string, agentRef: string): Brief => ({
+export const briefOf = (
+  { cast, context, hints = {}, kickoff, people = [], seed = "s" }: Play,
+  self: string,
+  agentRef: string
+): Brief => ({
   self,
   agentRef,
   role: "role",
   framework: "custom",
   participants: cast.map(([participant]) => participant),
+  people,
   context,
   hints,
   seed,

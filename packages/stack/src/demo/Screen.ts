@@ -3,6 +3,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type { Addresses, ConsoleState } from "../Stack.ts"
 import { DEMO_SCENARIO, type DemoResult } from "./Demo.ts"
+import type { Question } from "./Question.ts"
 
 /** Where everything listens. */
 export const showAddresses = (addresses: Addresses, { bold }: Style) =>
@@ -89,6 +90,24 @@ const consoleRows = (console: ConsoleState, page: string) => {
       return [row("console", "could not be built; the services run without it")]
     case "absent":
       return []
+  }
+}
+
+/** The question that waits for a person. */
+export const showQuestion = (question: Question, { launcherUrl }: Addresses, { bold }: Style) => {
+  switch (question._tag) {
+    case "Absent":
+      return Effect.void
+    case "NoDatabase":
+      return Console.log("\nNo question to a person: LAUNCHER_DATABASE_URL is not set")
+    case "Failed":
+      return Console.error(`runplane: the example with a person has no question yet: ${plainText(question.reason)}`)
+    case "Open": {
+      const { item, title } = question
+      const about = title === undefined ? [] : [row("question", plainText(title))]
+      const address = row("answer", `${launcherUrl}/inbox/${item}`)
+      return Console.log(["", bold("One question waits for you"), ...about, address].join("\n"))
+    }
   }
 }
 

@@ -36,6 +36,12 @@ export const backup = Command.make(
         const database = yield* commandDatabase({ make: false })
         return yield* backupDatabase(database, { file, progress: yield* makeProgress })
       }).pipe(Effect.scoped, inOneLine, (work) => unlessInterrupted(work, "there is no backup"))
+      if (written.hasPeople) {
+        yield* Console.error(
+          "runplane: the file does not have the questions to people, the schema people of the launch service: " +
+            "write it with pg_dump --schema=people"
+        )
+      }
       if (yield* printedAsJson(written)) return
       const { bytes, rows, tables } = written
       yield* Console.log(`wrote ${tables} tables with ${rows} rows to ${file}, ${bytes} bytes`)

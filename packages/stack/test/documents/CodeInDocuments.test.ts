@@ -54,6 +54,8 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/reference/packs.md: participants: !include ../../../../_shared/participants/panel.yaml":
     "packages/launcher/test/author/Packs.integration.test.ts",
   "docs/reference/packs.md: metadataTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
+  "docs/reference/people.md: people:": "packages/launcher/test/author/PeopleLint.test.ts",
+  "docs/reference/people.md: # people.yaml": "packages/launcher/test/author/PeopleLint.test.ts",
   "docs/reference/seal.md: CREATE ROLE runplane_service LOGIN PASSWORD '...';":
     "packages/control-plane/test/queries/seals/DatabaseRole.integration.test.ts",
   "packs/README.md: import json, os, time": "packages/launcher/test/author/Packs.integration.test.ts",

@@ -25,7 +25,8 @@ layer(Layer.empty, { excludeTestServices: true })("the guides", (it) => {
       const packs = join(yield* temporaryFolder, "packs")
       cpSync(join(ROOT, "packs"), packs, { recursive: true })
       const archive = { ARCHIVE_URL: `file://${yield* temporaryFolder}`, ARCHIVE_INTERVAL_MS: "1000" }
-      const stack = { PACKS_DIR: packs, DATABASE_URL: yield* createDatabase, ...archive }
+      const database = yield* createDatabase
+      const stack = { PACKS_DIR: packs, DATABASE_URL: database, LAUNCHER_DATABASE_URL: database, ...archive }
       const { line, ports } = yield* startStack({ env: stack })
       assert.isDefined(yield* line("Serving"))
       const commands = yield* commandFolder

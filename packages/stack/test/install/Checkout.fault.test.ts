@@ -70,7 +70,7 @@ layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("npm start in
       const { npm, started } = yield* serving(folder, ports)
       const output = yield* until(
         Effect.sync(() => npm.output.stderr),
-        (printed) => / the web console .*\n/.test(printed.replace(/.* beside it.*\n/, ""))
+        (printed) => / the web console .*\n/.test(printed.replace(/.* (?:beside it|still building).*\n/g, ""))
       )
       const lines = output.split("\n").filter((line) => line.includes("cannot be built"))
       assert.lengthOf(lines, 1, output)

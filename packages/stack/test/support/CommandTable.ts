@@ -117,6 +117,9 @@ const rows: ReadonlyArray<Row> = [
   { name: "scenarios list", args: () => [] },
   { name: "scenarios show", args: () => ["incident/region-failover@1.0.0"], stranger: ["nowhere/none@1.0.0"] },
   { name: "processes list", args: () => [] },
+  { name: "inbox list", args: () => [] },
+  { name: "inbox show", args: () => [UNKNOWN], code: 3 },
+  { name: "answer", args: () => [UNKNOWN, "--vote", "reject", "--reason", "r", "--hash", "00000000"], code: 3 },
   // Those of the launch may have ended by themselves.
   { name: "processes stop", args: () => [UNKNOWN], code: 3 },
   // The runtime lets its initiator alone do this, and this session is not open yet.
@@ -164,6 +167,8 @@ const rows: ReadonlyArray<Row> = [
       world.erasure = id
     }
   },
+  // No person has a seat in a session of these runs.
+  { name: "erase people", args: () => [UNKNOWN, "--reason", "r"], code: 3 },
   { name: "erase show", args: ({ erasure }) => [erasure], stranger: [UNKNOWN] },
   { name: "erase list", args: () => [] },
   { name: "runs delete", args: ({ created }) => [created, "--yes"], stranger: [UNKNOWN, "--yes"] },

@@ -45,7 +45,21 @@ interface Known {
 /** Variables of other programs, and those that a shell line uses for itself. */
 const FOREIGN = new Set([
   ...["MACP_ALLOW_INSECURE", "MACP_MEMORY_ONLY", "POSTGRES_PASSWORD"],
-  ...["ALERT", "JOB", "KEY", "NOW", "PLAN", "RUN", "SLACK", "TOKEN", "TRACE", "WEBHOOK", "OPENAI_API_KEY"],
+  ...[
+    "ALERT",
+    "HASH",
+    "ITEM",
+    "JOB",
+    "KEY",
+    "NOW",
+    "PLAN",
+    "RUN",
+    "SLACK",
+    "TOKEN",
+    "TRACE",
+    "WEBHOOK",
+    "OPENAI_API_KEY"
+  ],
   ...foreignNames
 ])
 

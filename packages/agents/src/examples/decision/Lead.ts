@@ -2,11 +2,11 @@ import type { Brief } from "../runner/Brief.ts"
 import type { Model } from "../runner/LlmCall.ts"
 import { Decision } from "../runner/Messages.ts"
 import { hasSaid, messagesOf, type Session } from "../runner/Session.ts"
-import { act, cancel, leading, progress, say, think, waitFor } from "../runner/Strategy.ts"
+import { act, cancel, leading, progress, say, think, waitForOthers } from "../runner/Strategy.ts"
 import { concluding, opening, usedModel } from "../runner/Telemetry.ts"
 import { decide, type GroupRecord, hintsOf } from "./GroupDecision.ts"
 
-/** How long the lead waits for all votes after its proposal, in milliseconds. */
+/** How long the lead waits for the votes of agents after its proposal, in milliseconds. */
 const VOTES_WAIT_MS = 60_000
 
 const MODEL: Model = { model: "vendor1-4o", provider: "vendor1", baseLatencyMs: 520 }
@@ -34,7 +34,7 @@ export const lead = ({ calledOff, group, scope }: Leadership) =>
       session,
       brief.participants.filter((participant) => participant !== self)
     )
-    if (record.votes.size < record.specialists.length && !overdue) return waitFor(VOTES_WAIT_MS)
+    if (record.votes.size < record.specialists.length && !overdue) return waitForOthers(brief.people, VOTES_WAIT_MS)
     const over = calledOff?.(brief)
     if (over !== undefined) return act(cancel(over))
     const { action, outcomePositive, reason, vote } = decide(hintsOf(brief.hints), record)

@@ -1,18 +1,19 @@
 import type { Brief } from "../runner/Brief.ts"
 import type { Model } from "../runner/LlmCall.ts"
 import { Decision } from "../runner/Messages.ts"
-import { hasSaid, messagesOf } from "../runner/Session.ts"
-import { act, done, progress, type Strategy, say, think, wait } from "../runner/Strategy.ts"
+import { hasSaid, messagesOf, type Session } from "../runner/Session.ts"
+import { act, done, progress, type Strategy, say, think, wait, waitForOthers } from "../runner/Strategy.ts"
 import { alert, ended, started, usedModel } from "../runner/Telemetry.ts"
 import { type Assessment, voteFor } from "./Assessment.ts"
 
 /**
  * One specialist of a decision: waits for the proposal, assesses it, waits until every other specialist has done so too
- * (the first vote closes evaluations and objections), and votes.
+ * (the first vote closes evaluations and objections), and votes. A person who may evaluate or object has until its
+ * deadline for that.
  */
 export const specialist =
   (assess: (brief: Brief) => Assessment, model: Model): Strategy =>
-  ({ brief, session }) => {
+  ({ brief, overdue, session }) => {
     const [proposal] = messagesOf(session, Decision.Proposal)
     if (proposal === undefined) return wait
     const { proposalId } = proposal.payload
@@ -37,8 +38,12 @@ export const specialist =
       )
     }
     if (hasSaid(session, brief.self, Decision.Vote)) return done
-    const others = brief.participants.filter((other) => other !== brief.self && other !== proposal.sender)
-    if (!others.every((other) => hasSaid(session, other, Decision.Evaluation))) return wait
+    const people = new Set(brief.people.map(({ participant }) => participant))
+    const agents = brief.participants.filter((other) => other !== brief.self && other !== proposal.sender)
+    const isDue = (other: string) => !people.has(other) && !hasSaid(session, other, Decision.Evaluation)
+    if (agents.some(isDue)) return wait
+    const open = brief.people.filter(({ evaluates, participant }) => evaluates && !hasSpoken(session, participant))
+    if (open.length > 0 && !overdue) return waitForOthers(open, 0)
     const vote = voteFor(assessment)
     return act(
       progress(0.75, "voting"),
@@ -49,3 +54,7 @@ export const specialist =
       ended(brief, vote, recommendation)
     )
   }
+
+/** Whether a participant has evaluated, objected, or voted, after which no evaluation of it follows. */
+const hasSpoken = (session: Session, participant: string): boolean =>
+  [Decision.Evaluation, Decision.Objection, Decision.Vote].some((schema) => hasSaid(session, participant, schema))

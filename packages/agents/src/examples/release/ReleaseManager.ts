@@ -1,7 +1,7 @@
 import type { Model } from "../runner/LlmCall.ts"
 import { Quorum } from "../runner/Messages.ts"
 import { hasSaid, messagesOf, type Session } from "../runner/Session.ts"
-import { act, cancel, leading, progress, say, think, waitFor } from "../runner/Strategy.ts"
+import { act, cancel, leading, progress, say, think, waitForOthers } from "../runner/Strategy.ts"
 import { concluding, ended, opening, usedModel } from "../runner/Telemetry.ts"
 import { releaseOf } from "./ReleaseContext.ts"
 
@@ -27,7 +27,7 @@ export const releaseManager = leading(Quorum.ApprovalRequest, ({ brief, overdue,
     return act(think("step back"), say(Quorum.Abstain, { requestId, reason }))
   }
   const ballots = countBallots(session)
-  if (ballots.cast < participants.length && !overdue) return waitFor(BALLOTS_WAIT_MS)
+  if (ballots.cast < participants.length && !overdue) return waitForOthers(brief.people, BALLOTS_WAIT_MS)
   if (release.secretsFound > 0 && ballots.rejections > 0) {
     const reason = `withdrawn: ${release.version} has to be built again without the secrets in it`
     return act(progress(1, reason), ended(brief, "ABSTAIN", "withdrawn"), cancel(reason))

@@ -15,6 +15,8 @@ export interface Brief {
   readonly framework: string
   /** All participants, itself included, in the scenario's order. */
   readonly participants: ReadonlyArray<string>
+  /** The participants that are people, whom nothing is decided without before their deadline. */
+  readonly people: ReadonlyArray<PersonWait>
   /** The scenario's facts; a strategy decodes the ones that it knows. */
   readonly context: unknown
   /** The scenario's advice about its policy. */
@@ -28,6 +30,18 @@ export interface Brief {
   /** Only for the initiator. */
   readonly opening: Opening | undefined
 }
+
+/** A person who takes part. */
+export interface PersonWait {
+  readonly participant: string
+  /** Whether the person may evaluate or object, which no vote may precede. */
+  readonly evaluates: boolean
+  /** How long it may take, from the last evaluation of the others on. Milliseconds; undefined: as long as it likes. */
+  readonly waitMs: number | undefined
+}
+
+/** A person receives the question within this time after the last evaluation of the others. Milliseconds. */
+const QUESTION_MS = 60_000
 
 export interface Opening {
   readonly start: MessageInitShape<typeof SessionStartPayloadSchema>
@@ -44,6 +58,11 @@ export const briefOf = (bootstrap: BootstrapFile): Result.Result<Brief, string> 
     role: metadata.role ?? "",
     framework: metadata.framework ?? "custom",
     participants: bootstrap.participants,
+    people: (bootstrap.wait_for ?? []).map(({ deadline_ms, evaluates, participant_id }) => ({
+      participant: participant_id,
+      evaluates,
+      waitMs: deadline_ms === undefined ? undefined : deadline_ms + QUESTION_MS
+    })),
     context: metadata.session_context ?? {},
     hints: metadata.policy_hints ?? {},
     seed: seedOf(metadata) ?? seedOf(metadata.session_context) ?? session_id,

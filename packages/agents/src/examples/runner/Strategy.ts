@@ -7,7 +7,7 @@ import {
   toBinary
 } from "@bufbuild/protobuf"
 import * as Result from "effect/Result"
-import type { Brief } from "./Brief.ts"
+import type { Brief, PersonWait } from "./Brief.ts"
 import { messageTypeOf } from "./Messages.ts"
 import type { Session } from "./Session.ts"
 
@@ -67,6 +67,11 @@ export interface Outcome {
 export const act = (...actions: ReadonlyArray<Action>): Step => ({ _tag: "Act", actions })
 export const wait: Step = { _tag: "Wait", atMostMs: undefined }
 export const waitFor = (atMostMs: number): Step => ({ _tag: "Wait", atMostMs })
+/** Waits for others: people as long as each of them may take, agents alone for this many milliseconds. */
+export const waitForOthers = (people: ReadonlyArray<PersonWait>, agentsMs: number): Step => {
+  const longest = Math.max(agentsMs, ...people.map(({ waitMs }) => waitMs ?? Number.POSITIVE_INFINITY))
+  return Number.isFinite(longest) ? waitFor(longest) : wait
+}
 export const done: Step = { _tag: "Done" }
 
 export const open: Action = { _tag: "Open" }

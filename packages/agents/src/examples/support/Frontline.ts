@@ -4,7 +4,17 @@ import type { Model } from "../runner/LlmCall.ts"
 import { Handoff } from "../runner/Messages.ts"
 import { pick } from "../runner/Seed.ts"
 import { messagesOf, type Session } from "../runner/Session.ts"
-import { type Action, act, cancel, leading, progress, type Step, say, think, waitFor } from "../runner/Strategy.ts"
+import {
+  type Action,
+  act,
+  cancel,
+  leading,
+  progress,
+  type Step,
+  say,
+  think,
+  waitForOthers
+} from "../runner/Strategy.ts"
 import { concluding, opening, usedModel } from "../runner/Telemetry.ts"
 import { type SupportContext, supportOf } from "./SupportContext.ts"
 
@@ -79,8 +89,9 @@ const notesOf = ({ category, customer, product, stepsTried, summary, ticketId }:
 /** The offer is not answered yet: where silence accepts, it has become a handoff when its time is over. */
 const hold = (brief: Brief, context: SupportContext, last: HandoffMode.HandoffOfferPayload, overdue: boolean): Step => {
   const { silenceAcceptsAfterMs: silence } = context
-  if (!overdue) return waitFor(silence > 0 ? silence + SILENCE_MARGIN_MS : ANSWER_WAIT_MS)
   const { targetParticipant } = last
+  const people = brief.people.filter(({ participant }) => participant === targetParticipant)
+  if (!overdue) return waitForOthers(people, silence > 0 ? silence + SILENCE_MARGIN_MS : ANSWER_WAIT_MS)
   if (silence === 0) return act(cancel(`${targetParticipant} has not answered`))
   return conclude(brief, last, true, `${targetParticipant} has not objected within ${silence} ms and owns the case`)
 }

@@ -19,6 +19,7 @@ const brief = (seed: string): Brief => ({
   role: "panel",
   framework: "custom",
   participants: [],
+  people: [],
   context: { topic: "lunch" },
   hints: {},
   seed,

@@ -23,9 +23,7 @@ class Endings extends Context.Service<Endings, ReadonlyMap<string, ReadonlyArray
   static readonly layer = Layer.effect(
     Endings,
     Effect.gen(function* () {
-      const scenes = Object.entries(SCENES).flatMap(([ref, rows]) =>
-        rows.map(([fixture, template]) => sceneOf(ref, fixture, template))
-      )
+      const scenes = Object.entries(SCENES).flatMap(([ref, rows]) => rows.map((row) => sceneOf(ref, row)))
       const policies = policyFiles()
       const endings = yield* Effect.forEach(
         scenes,
@@ -64,7 +62,7 @@ export const packSuite = <E>(name: string, venue: Layer.Layer<Venue, E>) =>
         Effect.map(Endings, (endings) =>
           assert.deepStrictEqual(
             scenes.map(([fixture, template], position) => [fixture, template, endings.get(ref)?.[position]?.ending]),
-            scenes.map((scene) => [...scene])
+            scenes.map(([fixture, template, ending]) => [fixture, template, ending])
           )
         )
       )

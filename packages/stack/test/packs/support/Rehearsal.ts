@@ -1,10 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { AgentClient, Bootstrap, decodeBootstrap, EXAMPLE_AGENTS, PaceFactor } from "@runplane/agents"
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf"
+import {
+  AgentClient,
+  Bootstrap,
+  Decision,
+  decodeBootstrap,
+  EXAMPLE_AGENTS,
+  messageTypeOf,
+  PaceFactor
+} from "@runplane/agents"
 import { type CompileLaunchResult, LauncherClient } from "@runplane/api"
 import { Launcher } from "@runplane/launcher"
 import { type Envelope, SessionState } from "@runplane/runtime"
 import { Sandbox } from "@runplane/sandbox"
+import { createDatabase } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { FetchHttpClient } from "effect/http"
@@ -25,7 +35,11 @@ export interface Scene {
   readonly fixture: string
   /** Replaces the fixture's own. */
   readonly seed?: string
+  /** The vote of the person, in a scenario with one. */
+  readonly vote?: PersonVote
 }
+
+export type PersonVote = "APPROVE" | "REJECT"
 
 export interface Played {
   readonly state: SessionState
@@ -51,11 +65,12 @@ export const launchService = Layer.unwrap(
 ).pipe(
   Layer.provide(
     Layer.unwrap(
-      Effect.map(Venue, ({ address }) =>
+      Effect.map(Effect.all([Venue, createDatabase]), ([{ address }, url]) =>
         Launcher.layer({
           host: "127.0.0.1",
           port: 0,
           settings: {
+            database: { url, password: undefined, caFile: undefined },
             packsDir: PACKS,
             serviceRoot: fileURLToPath(new URL("../../../../../", import.meta.url)),
             runtimeAddress: address,
@@ -85,14 +100,32 @@ export const play = Effect.fnUntraced(function* (
   })
   const clientOf = (participantId: string) =>
     Layer.fresh(AgentClient.layer).pipe(Layer.provideMerge(bootstrapOf(compiled, participantId, address)))
+  const people = Object.keys(compiled.people ?? {})
+  const evaluations = compiled.participantBindings.length - people.length - 1
+  const playerOf = (agentRef: string, participantId: string) =>
+    people.includes(participantId) ? personOf(scene, evaluations) : EXAMPLE_AGENTS[agentRef]
   yield* Effect.forEach(
     compiled.participantBindings,
     ({ agentRef, participantId }) =>
-      (EXAMPLE_AGENTS[agentRef] ?? Effect.die(`no agent ${agentRef}`)).pipe(Effect.provide(clientOf(participantId))),
+      (playerOf(agentRef, participantId) ?? Effect.die(`no agent ${agentRef}`)).pipe(
+        Effect.provide(clientOf(participantId))
+      ),
     { concurrency: "unbounded", discard: true }
   ).pipe(Effect.provideService(PaceFactor, 0))
   return yield* readOutcome(clientOf(compiled.initiator?.participantId ?? ""))
 })
+
+/** A person who votes once all agents but the initiator have evaluated: a vote before would end the evaluations. */
+const personOf = ({ fixture, vote }: Scene, evaluations: number) =>
+  Effect.gen(function* () {
+    const { envelopes, send } = yield* AgentClient
+    if (vote === undefined) return yield* Effect.die(`the scene ${fixture} has a person without a vote`)
+    const isEvaluation = ({ messageType }: Envelope) => messageType === messageTypeOf(Decision.Evaluation)
+    const evaluated = yield* Stream.runCollect(Stream.take(Stream.filter(envelopes, isEvaluation), evaluations))
+    const { proposalId } = fromBinary(Decision.Evaluation, evaluated[0]?.payload ?? new Uint8Array())
+    const ballot = create(Decision.Vote, { proposalId, vote, reason: "as the scene wants it" })
+    yield* send(messageTypeOf(Decision.Vote), toBinary(Decision.Vote, ballot))
+  })
 
 /** Starts a scene's agents as processes through the launch service and waits for the end of their session. */
 export const launch = Effect.fnUntraced(function* (
@@ -173,6 +206,9 @@ const bootstrapOf = (compiled: CompileLaunchResult, participantId: string, runti
     mode_version: session.modeVersion,
     configuration_version: session.configurationVersion,
     policy_version: session.policyVersion,
+    ...(compiled.people && {
+      wait_for: Object.keys(compiled.people).map((person) => ({ participant_id: person, evaluates: false }))
+    }),
     ...(initiator?.participantId === participantId
       ? {
           initiator: {

@@ -1,14 +1,22 @@
 import { fromBinary } from "@bufbuild/protobuf"
 import { CommitmentPayloadSchema, SessionState } from "@runplane/runtime"
-import type { Played, Scene } from "./Rehearsal.ts"
+import type { PersonVote, Played, Scene } from "./Rehearsal.ts"
 
 /** What became of the session: the committed action, or how it ended without one. */
 export type Ending = string
 
-/** Every fixture of the packs, with the template it is for, and what the agents make of it under the pack's policy. */
-export const SCENES: Readonly<
-  Record<string, ReadonlyArray<readonly [fixture: string, template: string | undefined, Ending]>>
-> = {
+/** A fixture of the packs, with the template it is for, its ending, and how the person votes where one takes part. */
+export type SceneRow = readonly [fixture: string, template: string | undefined, ending: Ending, vote?: PersonVote]
+
+/** Every fixture of the packs, and what the agents make of it under the pack's policy. */
+export const SCENES: Readonly<Record<string, ReadonlyArray<SceneRow>>> = {
+  "incident/night-failover@1.0.0": [
+    ["tied-analysts", undefined, "decision.selected, positive", "APPROVE"],
+    ["tied-analysts", undefined, "decision.rejected, negative", "REJECT"],
+    ["healthy-standby", undefined, "decision.selected, positive", "REJECT"],
+    // The policy lets a veto deny every commitment, whatever the person votes.
+    ["cold-standby", undefined, "cancelled", "APPROVE"]
+  ],
   "incident/region-failover@1.0.0": [
     ["degraded-region", undefined, "decision.selected, positive"],
     ["degraded-region", "sev1-fast-track", "decision.selected, positive"],
@@ -60,10 +68,11 @@ export const SCENES: Readonly<
   ]
 }
 
-export const sceneOf = (ref: string, fixture: string, template: string | undefined): Scene => ({
+export const sceneOf = (ref: string, [fixture, template, , vote]: SceneRow): Scene => ({
   ref,
   fixture,
-  ...(template === undefined ? {} : { template })
+  ...(template === undefined ? {} : { template }),
+  ...(vote === undefined ? {} : { vote })
 })
 
 export const endingOf = ({ history, state }: Played): Ending => {

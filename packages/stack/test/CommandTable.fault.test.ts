@@ -21,7 +21,11 @@ layer(Layer.empty, { excludeTestServices: true })("runplane", (it) => {
       })
       assert.isDefined(yield* line("Serving"))
       const url = `http://127.0.0.1:${ports.controlPlane}`
-      const query = { limit: 1, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: false } as const
+      // The example with a person goes on.
+      const query = {
+        ...{ status: "completed", limit: 1, offset: 0 },
+        ...{ sortBy: "createdAt", sortOrder: "desc", includeArchived: false }
+      } as const
       const { data } = yield* Effect.flatMap(ControlPlaneClient, ({ api }) => api.runs.list({ query })).pipe(
         Effect.provide(ControlPlaneClient.layer({ baseUrl: url }).pipe(Layer.provide(NodeHttpClient.layerNodeHttp)))
       )

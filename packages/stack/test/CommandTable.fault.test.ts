@@ -22,10 +22,8 @@ layer(Layer.empty, { excludeTestServices: true })("runplane", (it) => {
       assert.isDefined(yield* line("Serving"))
       const url = `http://127.0.0.1:${ports.controlPlane}`
       // The example with a person goes on.
-      const query = {
-        ...{ status: "completed", limit: 1, offset: 0 },
-        ...{ sortBy: "createdAt", sortOrder: "desc", includeArchived: false }
-      } as const
+      const page = { limit: 1, offset: 0, includeArchived: false } as const
+      const query = { ...page, status: "completed", sortBy: "createdAt", sortOrder: "desc" } as const
       const { data } = yield* Effect.flatMap(ControlPlaneClient, ({ api }) => api.runs.list({ query })).pipe(
         Effect.provide(ControlPlaneClient.layer({ baseUrl: url }).pipe(Layer.provide(NodeHttpClient.layerNodeHttp)))
       )

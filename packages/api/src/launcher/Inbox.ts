@@ -37,7 +37,7 @@ const contentFields = {
   act: Act,
   recommendation: absent(Recommendation.annotate({ description: "Of an evaluation" })),
   confidence: absent(
-    Schema.Number.annotate(
+    Schema.Finite.annotate(
       about("From 0 to 1; a vote has none on the wire, so it is in the record of the control plane alone", 0.8)
     ).check(Schema.isLessThanOrEqualTo(1), Schema.isGreaterThanOrEqualTo(0))
   ),

@@ -123,7 +123,7 @@ class AnswerRequest(_AnswerRequestRequired, total=False):
 
     recommendation: Literal["APPROVE", "REVIEW", "BLOCK", "REJECT"]
     """Of an evaluation."""
-    confidence: Union[float, Literal["NaN", "Infinity", "-Infinity"]]
+    confidence: float
     """From 0 to 1; a vote has none on the wire, so it is in the record of the control plane alone."""
     severity: Literal["low", "medium", "high", "critical"]
     """Of an objection."""

@@ -2,7 +2,6 @@ import { about, Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { MalformedBody } from "../errors/LauncherErrors.ts"
 import * as Failure from "../errors/LauncherFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { UuidParam } from "../validation/Params.ts"
@@ -53,7 +52,6 @@ export class InboxGroup extends HttpApiGroup.make("inbox")
       params: id,
       success: InboxItem,
       error: [
-        MalformedBody,
         Failure.ItemNotFound,
         Failure.PersonForbidden,
         Failure.InboxDatabaseAway,

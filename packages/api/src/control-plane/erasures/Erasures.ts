@@ -6,6 +6,9 @@ import { runQueryFields } from "../query/QueryFields.ts"
 
 const optional = Schema.optionalKey
 
+/** Greatest position in a run: positions are 32-bit integers. */
+const MAX_INDEX = 2_147_483_647
+
 /** Characters of a searched text, and of a reason. */
 export const MIN_FIND = 2
 export const MAX_FIND = 1_000
@@ -62,7 +65,9 @@ export const NewErasure = Schema.Struct({
     Schema.Array(
       Schema.Struct({
         target: withDefault(target, "event"),
-        index: integer({ min: 1 }).annotate({ description: "Position of the event, or of the raw frame, in the run" }),
+        index: integer({ min: 1, max: MAX_INDEX }).annotate({
+          description: "Position of the event, or of the raw frame, in the run"
+        }),
         pointer: Field.text("JSON pointer of the member", "/data/decodedPayload/reason")
       }).annotate({ identifier: "NamedMember", description: "A member to erase" })
     )

@@ -51,8 +51,8 @@ const textOf = (bytes: Uint8Array): string => {
 
 /**
  * The fields that are in the bytes of a payload, in the order of their numbers, unknown ones too; a field that is there
- * twice has its last value, as readers of the protocol take it. Undefined for another message and for bytes that are not
- * such a message.
+ * twice has its last value, as readers of the protocol take it. Undefined for another message and for bytes that are
+ * not such a message.
  */
 export const payloadFields = (type: string, bytes: Uint8Array): ReadonlyArray<PayloadField> | undefined => {
   const fields = MESSAGES[type]

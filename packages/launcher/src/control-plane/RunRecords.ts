@@ -39,7 +39,7 @@ export interface LoggedMessage {
 /** Longest part of an answer that is logged, characters. */
 const MAX_LOGGED = 500
 
-const NO_CONTROL_PLANE = "there is no control plane: PROTO_CONTROL_PLANE_URL is not set"
+const NO_CONTROL_PLANE = "no control plane is configured: PROTO_CONTROL_PLANE_URL is not set"
 
 /** The log of the runs of launched sessions, for what people do. Each call is one attempt. */
 export class RunRecords extends Context.Service<

@@ -96,7 +96,8 @@ const make = Effect.gen(function* () {
           ${iso("a.answered_at", "answered_at")}, a.could_have_seen
         FROM people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat
         LEFT JOIN people.answers a ON a.item = i.id WHERE i.id = ${item}::uuid`,
-      ([row]) => (row === undefined ? Effect.die(new Error(`there is no item ${item}`)) : Effect.orDie(decodeRow(row)))
+      ([row]) =>
+        row === undefined ? Effect.die(new Error(`item ${item} does not exist`)) : Effect.orDie(decodeRow(row))
     )
 
   const insert = Effect.fnUntraced(function* (

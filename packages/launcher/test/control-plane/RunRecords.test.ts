@@ -82,7 +82,7 @@ describe("records at the control plane", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* post, {
         _tag: "never",
-        reason: "there is no control plane: PROTO_CONTROL_PLANE_URL is not set"
+        reason: "no control plane is configured: PROTO_CONTROL_PLANE_URL is not set"
       })
       assert.isUndefined(yield* message)
     }).pipe(Effect.provideService(RunRecords, RunRecords.none))

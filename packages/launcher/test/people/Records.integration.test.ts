@@ -256,7 +256,7 @@ describe("the records of people", () => {
       yield* Effect.gen(function* () {
         yield* asked
         const [row] = yield* whenAllEnded
-        assert.strictEqual(row?.reason, "there is no control plane: PROTO_CONTROL_PLANE_URL is not set")
+        assert.strictEqual(row?.reason, "no control plane is configured: PROTO_CONTROL_PLANE_URL is not set")
       }).pipe(Effect.provide(layer()))
     })
   )

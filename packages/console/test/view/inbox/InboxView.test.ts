@@ -40,7 +40,7 @@ describe("the payload of a question", () => {
     [PROPOSAL, [0x12, 9, 0x61]],
     [PROPOSAL, [0x12]],
     ["macp.v1.Other", [0x12, 1, 0x61]]
-  ])("is undefined for what is no such message: %s", (type, bytes) => {
+  ])("returns undefined for bytes of another message: %s", (type, bytes) => {
     assert.isUndefined(payloadFields(type, Uint8Array.from(bytes)))
   })
 })

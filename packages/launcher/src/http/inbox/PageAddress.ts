@@ -16,7 +16,7 @@ const addressOf = (url: string): PageAddress | undefined => {
   if (!URL.canParse(url)) return undefined
   const { hostname, origin, protocol } = new URL(url)
   const isSecure = protocol === "https:"
-  // A cookie over plain http is read on the way; on the loopback there is no way.
+  // Plain http exposes a cookie to the network. Requests on the loopback do not leave the machine.
   return isSecure || LOOPBACK.test(hostname) ? { url: url.replace(/\/+$/, ""), origin, isSecure } : undefined
 }
 

@@ -151,7 +151,9 @@ try {
     RUNPLANE_LAUNCHER_URL: `http://127.0.0.1:${ports.LAUNCHER_PORT}`
   }
   step("runplane runs list and watch")
-  const listed = run(bin, ["runs", "list", "--json"], { cwd: program, env: { ...modern, ...addresses } })
+  // The newest run waits for the answer of a person.
+  const list = ["runs", "list", "--status", "completed", "--json"]
+  const listed = run(bin, list, { cwd: program, env: { ...modern, ...addresses } })
   const { data } = JSON.parse(listed.stdout)
   const narrative = run(bin, ["runs", "watch", data[0].id], { cwd: program, env: { ...modern, ...addresses } }).stdout
   if (!narrative.includes("commits an approval")) throw new Error(narrative)

@@ -36,7 +36,7 @@ export { answerFactOf, MAX_UNSEEN, PeopleAnswer } from "./PeopleAnswer.ts"
 export { itemFactOf, PeopleItem } from "./PeopleItem.ts"
 export { policyLines } from "./PolicyLines.ts"
 export { type Hashed, type HashedSubject, policyHash, proposalHash, sha256Hex } from "./ProposalHash.ts"
-export { type PeopleContext, peopleFaults } from "./SeatFaults.ts"
+export { type PeopleContext, peopleFaults, type SignInKind } from "./SeatFaults.ts"
 export { seatInfluence } from "./SeatInfluence.ts"
 export {
   type ItemChange,
@@ -77,4 +77,5 @@ export {
   type ViewTools,
   withheldUpTo
 } from "./SeatView.ts"
+export { FRESH_SECONDS, isFreshSignIn } from "./SignInAge.ts"
 export { type Staleness, staleSince } from "./Staleness.ts"

@@ -32,6 +32,16 @@ export { BARRIER_MS, type Barrier, barrierOf, takesEvaluations } from "./Barrier
 export { Basis, basisNext, basisStart, basisText } from "./Basis.ts"
 export { type Consequence, consequencesOf } from "./Consequences.ts"
 export { ItemState, isClosed, mayBecome } from "./ItemLife.ts"
+export { passkeyChallenge, type SignedAnswer, signedText } from "./PasskeyChallenge.ts"
+export {
+  checkPasskey,
+  es256Point,
+  PasskeyRecord,
+  type PasskeyTools,
+  type PasskeyVerdict,
+  type ProvedAnswer,
+  type PublicPoint
+} from "./PasskeyProof.ts"
 export { answerFactOf, MAX_UNSEEN, PeopleAnswer } from "./PeopleAnswer.ts"
 export { itemFactOf, PeopleItem } from "./PeopleItem.ts"
 export { policyLines } from "./PolicyLines.ts"

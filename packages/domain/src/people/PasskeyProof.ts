@@ -43,7 +43,9 @@ export interface PasskeyTools {
 }
 
 /** The answer that a passkey must have signed: that of the record. */
-export interface ProvedAnswer extends Omit<SignedAnswer, "nonce" | "reason"> {
+export interface ProvedAnswer extends Pick<SignedAnswer, "item" | "proposalHash" | "basis" | "act" | "confidence"> {
+  readonly recommendation?: string | undefined
+  readonly severity?: string | undefined
   /** When the question was asked: a key that was enrolled later proves nothing. */
   readonly askedAt: string
 }
@@ -95,6 +97,12 @@ const Signed = Schema.Struct({
   nonce: Schema.String.check(isOfForm(/^[0-9a-f]{64}$/))
 })
 const readSigned = Schema.decodeUnknownOption(Schema.fromJsonString(Signed))
+
+/** The answer that a text under a signature is about; undefined for another text, and for an erased one. */
+export const readSignedText = (signed: string): SignedAnswer | undefined => {
+  const answer = Option.getOrUndefined(readSigned(signed))
+  return answer !== undefined && signedText(answer) === signed ? answer : undefined
+}
 
 const utf8 = new TextEncoder()
 const text = new TextDecoder()
@@ -171,8 +179,8 @@ export const checkPasskey = (
   }
   if (record.signed === "") return { _tag: "erased" }
   if (said.challenge !== passkeyChallenge(sha256, record.signed)) return invalid("it has signed another answer")
-  const signed = Option.getOrUndefined(readSigned(record.signed))
-  if (signed === undefined || signedText(signed) !== record.signed) return invalid("what it has signed cannot be read")
+  const signed = readSignedText(record.signed)
+  if (signed === undefined) return invalid("what it has signed cannot be read")
   if (common(signed) !== common(answer)) return invalid("what it has signed is not the answer of the record")
   return { _tag: "valid", reason: signed.reason }
 }

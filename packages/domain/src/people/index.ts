@@ -8,7 +8,8 @@ export {
   isAllowedAct,
   isLastWord,
   noAnswerBy,
-  reasonWithLine
+  reasonWithLine,
+  withoutLine
 } from "./AnswerAct.ts"
 export {
   type AnswerVerdict,
@@ -33,6 +34,7 @@ export { Basis, basisNext, basisStart, basisText } from "./Basis.ts"
 export { type Consequence, consequencesOf } from "./Consequences.ts"
 export { ItemState, isClosed, mayBecome } from "./ItemLife.ts"
 export { passkeyChallenge, type SignedAnswer, signedText } from "./PasskeyChallenge.ts"
+export { checkSignedMessage, type SignedMessage } from "./PasskeyMessage.ts"
 export {
   checkPasskey,
   es256Point,
@@ -40,7 +42,8 @@ export {
   type PasskeyTools,
   type PasskeyVerdict,
   type ProvedAnswer,
-  type PublicPoint
+  type PublicPoint,
+  readSignedText
 } from "./PasskeyProof.ts"
 export { answerFactOf, MAX_UNSEEN, PeopleAnswer } from "./PeopleAnswer.ts"
 export { itemFactOf, PeopleItem } from "./PeopleItem.ts"

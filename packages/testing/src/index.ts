@@ -1,6 +1,7 @@
 export { type Misuse, makeAuthenticator } from "./Authenticator.ts"
 export { type Programs, programFile } from "./Bundle.ts"
 export { type Chance, chanceOf } from "./Chance.ts"
+export { AUDIENCE, CLIENT_ID, makeCodeIssuer } from "./CodeIssuer.ts"
 export { type Flood, floodsOf, giantsOf } from "./Floods.ts"
 export { type Answer, type Call, request } from "./HttpRequest.ts"
 export { connectSilently, freePorts, listenAnywhere, listening, onLoopback } from "./Loopback.ts"

@@ -21,7 +21,9 @@ export class LaunchRejected extends failure<LaunchRejected>()(400, "LaunchReject
 
 export class LaunchForbidden extends failure<LaunchForbidden>()(403, "LaunchForbidden", [
   "FORBIDDEN",
-  "SIGN_IN_NOT_FRESH"
+  "SIGN_IN_NOT_FRESH",
+  "PASSKEY_MISSING",
+  "PASSKEY_REFUSED"
 ]) {
   readonly _tag = "LaunchForbidden"
 }
@@ -33,7 +35,8 @@ export class CatalogEntryNotFound extends failure<CatalogEntryNotFound>()(404, "
   "TEMPLATE_NOT_FOUND",
   "AGENT_NOT_FOUND",
   "PROCESS_NOT_FOUND",
-  "ITEM_NOT_FOUND"
+  "ITEM_NOT_FOUND",
+  "PASSKEY_NOT_FOUND"
 ]) {
   readonly _tag = "CatalogEntryNotFound"
 }

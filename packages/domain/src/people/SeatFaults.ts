@@ -85,8 +85,7 @@ const seatFaults = (seat: string, text: PeopleText[string], context: PeopleConte
   for (const group of unknownGroups(rules, context.groups)) {
     refuse("assign", `no directory defines the group "${group}"`)
   }
-  if (rules.proof === "passkey") refuse("proof", "proof passkey is not supported yet: write session or fresh")
-  else if (rules.proof !== "session" && LACKS[context.signIn ?? "oidc"] !== undefined) {
+  if (rules.proof !== "session" && LACKS[context.signIn ?? "oidc"] !== undefined) {
     refuse("proof", `proof ${rules.proof} needs a sign-in at an OIDC issuer: ${LACKS[context.signIn ?? "oidc"]}`)
   }
   if (context.policy !== undefined) policyFaults(seat, mode, rules, context.policy, context, refuse, warn)

@@ -141,7 +141,7 @@ describe("people of a scenario", () => {
     ],
     ["a proof that a key cannot give", { proof: "fresh" }, { signIn: "key" }, "proof: proof fresh needs a sign-in"],
     ["a proof without an issuer", { proof: "fresh" }, { signIn: "none" }, "proof: proof fresh needs a sign-in at an"],
-    ["a proof that no sign-in gives", { proof: "passkey" }, {}, "proof: proof passkey is not supported yet"],
+    ["a passkey without an issuer", { proof: "passkey" }, { signIn: "key" }, "proof: proof passkey needs a sign-in at"],
     [
       "a handoff that silence accepts",
       {},

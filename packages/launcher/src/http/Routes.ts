@@ -21,6 +21,7 @@ import { CatalogHttp } from "./CatalogHttp.ts"
 import { InboxHttp } from "./inbox/InboxHttp.ts"
 import { InboxPage } from "./inbox/InboxPage.ts"
 import { layerPageSignIns } from "./inbox/PageSignIns.ts"
+import { PasskeysHttp } from "./inbox/PasskeysHttp.ts"
 import { SignInRoutes } from "./inbox/SignInRoutes.ts"
 import { HealthHttp, LaunchHttp, ProcessesHttp } from "./LaunchHttp.ts"
 import { PeopleHttp } from "./PeopleHttp.ts"
@@ -65,6 +66,7 @@ const handlers = Layer.mergeAll(
   ProcessesHttp,
   PeopleHttp,
   InboxHttp,
+  PasskeysHttp,
   HealthHttp,
   ProbesHttp,
   AdminHttp,

@@ -19,7 +19,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AnswerRows } from "./AnswerRows.ts"
 import { AssigneeRows } from "./AssigneeRows.ts"
-import { ItemRows } from "./ItemRows.ts"
+import { type ItemRow, ItemRows } from "./ItemRows.ts"
+import { type PasskeyAssertion, PasskeyProofs } from "./passkeys/PasskeyProofs.ts"
+import type { PasskeyPage, PasskeyRefused } from "./passkeys/WebAuthn.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import { SeatWork } from "./SeatWork.ts"
@@ -41,6 +43,8 @@ export interface Submitted {
   readonly content: AnswerContent
   readonly proposalHash: string
   readonly basis: { readonly ordinal: number; readonly sha256: string }
+  /** How a passkey has signed it, in which page. */
+  readonly passkey?: { readonly assertion: PasskeyAssertion; readonly page: PasskeyPage } | undefined
 }
 
 /** Why an answer is not stored. */
@@ -50,6 +54,9 @@ export class AnswerRefused extends Data.TaggedError("AnswerRefused")<{
     | { readonly _tag: "forbidden"; readonly right: Exclude<Right, "answer"> }
     /** The seat requires a sign-in of the last minutes. */
     | { readonly _tag: "not-fresh" }
+    /** The seat requires a passkey. */
+    | { readonly _tag: "unsigned" }
+    | { readonly _tag: "passkey"; readonly why: PasskeyRefused["why"] }
     /** The service does not have the session now: it is read again, or its history is gone. */
     | { readonly _tag: "unavailable"; readonly reason: string; readonly isFinal: boolean }
     | { readonly _tag: "unknown-basis" }
@@ -74,6 +81,8 @@ const refusalOf = (why: AnswerRefused["why"], { content }: Submitted) => {
       return { ...said, state: why.state }
     case "answered":
       return { ...said, by: why.by.person ?? "deadline" }
+    case "passkey":
+      return { ...said, passkey: why.why._tag, ...(why.why._tag === "refused" && { message: why.why.reason }) }
     default:
       return said
   }
@@ -87,7 +96,7 @@ export class Answers extends Context.Service<Answers, Effect.Success<typeof make
   static readonly layer = Layer.effect(
     Answers,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(AssigneeRows.layer))
+  ).pipe(Layer.provide([AssigneeRows.layer, PasskeyProofs.layer]))
 }
 
 const make = Effect.gen(function* () {
@@ -95,10 +104,24 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const answers = yield* AnswerRows
   const assignees = yield* AssigneeRows
+  const proofs = yield* PasskeyProofs
   const work = yield* SeatWork
   const runner = yield* SeatRunner
 
   const refuse = (why: AnswerRefused["why"]) => Effect.fail(new AnswerRefused({ why }))
+
+  /** The record of the passkey that has signed an answer to an open item. */
+  const signedBy = Effect.fnUntraced(function* (person: string, item: ItemRow, submitted: Submitted) {
+    const { basis, content, passkey, proposalHash } = submitted
+    if (passkey === undefined || item.openedAtUnixMs === undefined) return yield* refuse({ _tag: "unsigned" })
+    const askedAt = new Date(item.openedAtUnixMs).toISOString()
+    const answer = { ...content, item: item.id, proposalHash, basis, askedAt }
+    return yield* Effect.catchTag(
+      proofs.prove(person, passkey.page, answer, passkey.assertion),
+      "PasskeyRefused",
+      ({ why }) => refuse({ _tag: "passkey", why })
+    )
+  })
 
   /** The item of an answer under the lock of its seat. Its verdict is final: nothing changes before it is stored. */
   const decide = Effect.fnUntraced(function* (id: string, person: SignedIn, submitted: Submitted) {
@@ -158,7 +181,15 @@ const make = Effect.gen(function* () {
       return yield* refuse({ _tag: "too-many", perMinute: ANSWERS_PER_MINUTE })
     }
     const { channel, readsRuns: couldHaveSeen } = person
-    const by = { origin: "person", person: person.id, proof: given, channel, couldHaveSeen } as const
+    const passkey = proof === "passkey" ? yield* signedBy(person.id, item, submitted) : undefined
+    const by = {
+      origin: "person",
+      person: person.id,
+      proof: passkey === undefined ? given : "passkey",
+      passkey,
+      channel,
+      couldHaveSeen
+    } as const
     yield* work.store(session, { content: submitted.content, basis, item, by })
     return at
   })

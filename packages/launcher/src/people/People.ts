@@ -18,6 +18,8 @@ import { OpenLimits } from "./OpenLimits.ts"
 import { PeopleAudit } from "./PeopleAudit.ts"
 import { DATABASE_SETTING, layerPeopleDatabase } from "./PeopleDatabase.ts"
 import { PeopleErasures } from "./PeopleErasures.ts"
+import { PasskeyProofs } from "./passkeys/PasskeyProofs.ts"
+import { Passkeys } from "./passkeys/Passkeys.ts"
 import { layerRecordOutbox } from "./RecordOutbox.ts"
 import { Returns } from "./Returns.ts"
 import { SeatRows } from "./SeatRows.ts"
@@ -39,6 +41,8 @@ export interface PeopleShape {
   readonly returns: Returns["Service"]
   readonly signIns: SignInRows["Service"]
   readonly limits: OpenLimits["Service"]
+  readonly passkeys: Passkeys["Service"]
+  readonly proofs: PasskeyProofs["Service"]
 }
 
 /** The seats of people; undefined in a service without a database, which launches no scenario with a seat. */
@@ -90,7 +94,9 @@ const layerWith = (
         erasures: yield* PeopleErasures,
         returns: yield* Returns,
         signIns: yield* SignInRows,
-        limits: yield* OpenLimits
+        limits: yield* OpenLimits,
+        passkeys: yield* Passkeys,
+        proofs: yield* PasskeyProofs
       })
     })
   ).pipe(
@@ -98,6 +104,8 @@ const layerWith = (
       Layer.mergeAll(
         Answers.layer,
         Inbox.layer,
+        PasskeyProofs.layer,
+        Passkeys.layer,
         PeopleAudit.layer,
         PeopleErasures.layer,
         Returns.layer,

@@ -46,7 +46,7 @@ export interface Composed {
   readonly content: AnswerContent
   readonly basis: Basis
   readonly item: { readonly id: string; readonly subject: number; readonly proposalHash: string }
-  readonly by: Pick<NewAnswer, "origin" | "person" | "proof" | "channel" | "couldHaveSeen">
+  readonly by: Pick<NewAnswer, "origin" | "person" | "proof" | "passkey" | "channel" | "couldHaveSeen">
 }
 
 /**

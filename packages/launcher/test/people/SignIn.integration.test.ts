@@ -1,9 +1,9 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
+import { AUDIENCE, CLIENT_ID, makeCodeIssuer } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { AUDIENCE, CLIENT_ID, makeCodeIssuer } from "../fixtures/CodeIssuer.ts"
 import { approval, ask, keysEnv, makeInboxStage } from "./InboxStage.ts"
 
 const keys = { "key-ana": ["ana", "voter"], "key-bo": ["bo", "voter"], "key-in": ["sender", "ingest"] } as const

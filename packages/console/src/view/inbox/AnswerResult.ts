@@ -33,7 +33,7 @@ const Metadata = Schema.Struct({
 const readMetadata = Schema.decodeUnknownOption(Metadata)
 
 /** A message of the service as a sentence. */
-const sentence = (text: string): string => {
+export const sentence = (text: string): string => {
   const begun = `${text.charAt(0).toUpperCase()}${text.slice(1)}`
   return /[.!?]$/.test(begun) ? begun : `${begun}.`
 }
@@ -53,6 +53,13 @@ export const refusedAnswer = ({ code, messages, metadata, status }: Refusal): Re
       needsSignIn: "fresh",
       isOver: false
     }
+  }
+  if (code === "PASSKEY_MISSING") {
+    const way = "Return it to the others. A passkey that you enrol now counts for later questions."
+    return { title: "No passkey of yours counts here: your answer was not sent", lines: [...lines, way], isOver: false }
+  }
+  if (code === "PASSKEY_REFUSED") {
+    return { title: "Your passkey was refused: your answer was not sent", lines, isOver: false }
   }
   if (status === 403) return { title: "Refused: your answer was not sent", lines, isOver: false }
   if (code === "ITEM_ANSWERED") {

@@ -86,7 +86,7 @@ export const itemAnswer = (shown: ShownItem, { mayNot }: Caller, { nonce, run }:
     mayAnswer: why === undefined,
     ...(why !== undefined && { mayNotBecause: why }),
     reasonRule: shown.reason,
-    proof: { needed: shown.proof === "fresh" ? "fresh" : "session", given: shown.givenProof },
+    proof: { needed: shown.proof, given: shown.givenProof },
     acts: why === undefined ? shown.acts : [],
     ...(closedActs !== undefined && { closedActs }),
     ...(basis !== undefined && { basis }),

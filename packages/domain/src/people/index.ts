@@ -78,3 +78,20 @@ export {
   withheldUpTo
 } from "./SeatView.ts"
 export { type Staleness, staleSince } from "./Staleness.ts"
+export {
+  CALL_SETTLES_MS,
+  lastMade,
+  longestSuspendMs,
+  MAX_SUSPENSIONS,
+  planSuspension,
+  type SessionNow,
+  type SuspendableSeat,
+  type SuspendableSession,
+  type SuspensionAct,
+  type SuspensionPlan,
+  type SuspensionState,
+  type SuspensionStep,
+  suspensionsOf,
+  suspensionText,
+  whyExpired
+} from "./Suspension.ts"

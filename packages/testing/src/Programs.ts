@@ -18,7 +18,8 @@ const CHILDREN = {
   "crash-child": "packages/control-plane/test/crash/CrashChild.ts",
   "archive-child": "packages/control-plane/test/features/archive/ArchiveChild.ts",
   "receipt-child": "packages/control-plane/test/features/receipts/ReceiptChild.ts",
-  "seat-child": "packages/launcher/test/people/SeatChild.ts"
+  "seat-child": "packages/launcher/test/people/SeatChild.ts",
+  "suspension-child": "packages/launcher/test/people/SuspensionChild.ts"
 }
 
 /** The optional package of `runplane query`, which a user installs beside the programs. */

@@ -51,8 +51,20 @@ export const peopleFaults = (people: PeopleText, context: PeopleContext): Readon
         return [{ level: "error", at: [seat], message } as const]
       }
       return seatFaults(seat, text, context)
-    })
+    }),
+    ...mixedWaits(people)
   ]
+}
+
+/** A seat that suspends the session beside one that does not: the time goes on while the other one has a question. */
+const mixedWaits = (people: PeopleText): ReadonlyArray<PeopleFault> => {
+  const entries = Object.entries(people)
+  const open = entries.filter(([, { wait }]) => wait !== "suspend").map(([seat]) => seat)
+  return entries.flatMap(([seat, { wait }]): ReadonlyArray<PeopleFault> => {
+    if (wait !== "suspend" || open.length === 0) return []
+    const message = `no suspension while ${open.join(", ")} has an open question: write wait: suspend for each seat`
+    return [{ level: "warning", at: [seat, "wait"], message }]
+  })
 }
 
 const seatFaults = (seat: string, text: PeopleText[string], context: PeopleContext): ReadonlyArray<PeopleFault> => {

@@ -17,8 +17,17 @@ const DEFAULT_MAX_SUSPEND_MS = 7 * 86_400_000
 export const longestSuspendMs = (maxSuspendMs: number | undefined): number =>
   maxSuspendMs === undefined || maxSuspendMs === 0 ? DEFAULT_MAX_SUSPEND_MS : maxSuspendMs
 
-/** How long a call whose result is not known may still take effect. Milliseconds. */
-export const CALL_SETTLES_MS = 15_000
+/** What the plan waits for. Milliseconds. */
+export interface SuspensionPauses {
+  /** After the last message, when each agent has acted: a reaction to it comes within this time. */
+  readonly reactionMs: number
+  /** After the last message, when an agent has not acted or may commit; and after a resume by another party. */
+  readonly agentsMs: number
+  /** How long a call whose result is not known may still take effect. */
+  readonly callMs: number
+}
+
+export const SUSPENSION_PAUSES: SuspensionPauses = { reactionMs: 2_000, agentsMs: BARRIER_MS, callMs: 15_000 }
 
 /** Pauses after refusals of the runtime. */
 const RETRIES: Readonly<Record<SuspensionAct["kind"], Backoff>> = {
@@ -67,6 +76,7 @@ export interface SuspendableSession {
   readonly seats: ReadonlyArray<SuspendableSeat>
   /** Of the session, the first one first. */
   readonly acts: ReadonlyArray<SuspensionAct>
+  readonly pauses: SuspensionPauses
 }
 
 /** What the service does next. */
@@ -123,19 +133,19 @@ export const planSuspension = (session: SuspendableSession, nowUnixMs: number): 
   const { acts, now } = session
   if (now.state !== "OPEN" && now.state !== "SUSPENDED") return rest(OPEN)
   const last = acts.at(-1)
-  if (last !== undefined && last.outcome === undefined) return settling(last, now, nowUnixMs)
+  if (last !== undefined && last.outcome === undefined) return settling(last, session, nowUnixMs)
   const made = lastMade(acts)
   return now.state === "SUSPENDED" ? whileSuspended(session, made, nowUnixMs) : whileOpen(session, made, nowUnixMs)
 }
 
 /** The result of a call that was made before a restart, or whose answer was lost. */
-const settling = (act: SuspensionAct, now: SessionNow, nowUnixMs: number): SuspensionPlan => {
+const settling = (act: SuspensionAct, { now, pauses }: SuspendableSession, nowUnixMs: number): SuspensionPlan => {
   const settle = (outcome: "done" | "not-made"): SuspensionPlan => ({
     step: { _tag: "settle", n: act.n, outcome },
     state: OPEN
   })
   if (!act.isCalled) return settle("not-made")
-  const settlesAt = act.atUnixMs + CALL_SETTLES_MS
+  const settlesAt = act.atUnixMs + pauses.callMs
   if (nowUnixMs < settlesAt) return rest(OPEN, settlesAt)
   const isSame = now.expiresAtUnixMs === act.expiresAtUnixMs
   if (act.kind === "suspend") return settle(now.state === "SUSPENDED" || !isSame ? "done" : "not-made")
@@ -160,11 +170,8 @@ const whileSuspended = (
   return nowUnixMs < refused.atUnixMs ? rest(state, refused.atUnixMs) : call("resume", state)
 }
 
-const whileOpen = (
-  { acts, seats, sessionRules, view }: SuspendableSession,
-  made: SuspensionAct | undefined,
-  nowUnixMs: number
-): SuspensionPlan => {
+const whileOpen = (session: SuspendableSession, made: SuspensionAct | undefined, nowUnixMs: number): SuspensionPlan => {
+  const { acts, pauses, seats } = session
   if (made?.kind === "suspend") return observe("resume")
   if (!isForPeople(seats)) return rest(OPEN)
   if (suspensionsOf(acts) >= MAX_SUSPENSIONS) return rest({ _tag: "running", why: tooManyText(suspensionsOf(acts)) })
@@ -177,9 +184,9 @@ const whileOpen = (
         ? { _tag: "running", why: "another party has resumed it" }
         : OPEN
   const atUnixMs = Math.max(
-    quietAt(view, seats, sessionRules),
+    quietAt(session),
     refused?.atUnixMs ?? 0,
-    isResumedByOther ? made.atUnixMs + BARRIER_MS : 0
+    isResumedByOther ? made.atUnixMs + pauses.agentsMs : 0
   )
   return nowUnixMs < atUnixMs ? rest(state, atUnixMs) : call("suspend", state)
 }

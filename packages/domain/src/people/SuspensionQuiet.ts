@@ -1,27 +1,20 @@
 import { actionLog } from "../insight/ActionLog.ts"
 import { isAllowed, type SessionRules } from "../insight/ActivePolicy.ts"
-import { BARRIER_MS, takesEvaluations } from "./Barrier.ts"
+import { takesEvaluations } from "./Barrier.ts"
 import { isClosed } from "./ItemLife.ts"
 import type { SeatView, SeenMessage } from "./SeatView.ts"
 import { isBallot } from "./SeatView.ts"
-import type { SuspendableSeat } from "./Suspension.ts"
-
-/** A reaction to the last message, such as the context of an offer, comes within this time. Milliseconds. */
-const REACTION_MS = 2_000
+import type { SuspendableSeat, SuspendableSession } from "./Suspension.ts"
 
 /**
  * When nothing more is due from the agents of a session, if no message comes before: soon after the last message once
  * each has acted, and a minute after it otherwise. Agents hold their votes while a person may still evaluate or object,
  * and then their evaluations are what is due. A session that could be committed now leaves its committer the minute.
  */
-export const quietAt = (
-  view: SeatView,
-  seats: ReadonlyArray<SuspendableSeat>,
-  sessionRules: SessionRules | undefined
-): number => {
+export const quietAt = ({ pauses, seats, sessionRules, view }: Omit<SuspendableSession, "now" | "acts">): number => {
   const lastAt = view.messages.reduce((latest, { receivedAtUnixMs }) => Math.max(latest, receivedAtUnixMs), 0)
   const isQuiet = view.mode !== "handoff" && haveActed(view, seats) && !canBeCommitted(view, sessionRules)
-  return lastAt + (isQuiet ? REACTION_MS : BARRIER_MS)
+  return lastAt + (isQuiet ? pauses.reactionMs : pauses.agentsMs)
 }
 
 const EARLY: ReadonlySet<string> = new Set(["Evaluation", "Objection"])

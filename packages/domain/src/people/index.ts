@@ -79,15 +79,16 @@ export {
 } from "./SeatView.ts"
 export { type Staleness, staleSince } from "./Staleness.ts"
 export {
-  CALL_SETTLES_MS,
   lastMade,
   longestSuspendMs,
   MAX_SUSPENSIONS,
   planSuspension,
   type SessionNow,
+  SUSPENSION_PAUSES,
   type SuspendableSeat,
   type SuspendableSession,
   type SuspensionAct,
+  type SuspensionPauses,
   type SuspensionPlan,
   type SuspensionState,
   type SuspensionStep,

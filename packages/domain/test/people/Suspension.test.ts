@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  CALL_SETTLES_MS,
   MAX_SUSPENSIONS,
   planSuspension,
   type RawEnvelope,
   type SeatText,
   type SessionNow,
   type StoredItem,
+  SUSPENSION_PAUSES,
   type SuspendableSeat,
   type SuspensionAct,
   suspensionText,
@@ -84,14 +84,15 @@ const plan = (
       sessionRules: rules === undefined ? undefined : boundTo(rules, ["lead", "a", "b", SEAT]),
       now,
       seats,
-      acts: given
+      acts: given,
+      pauses: SUSPENSION_PAUSES
     },
     at
   )
 
-const SUSPEND = { _tag: "call", kind: "suspend" }
-const RESUME = { _tag: "call", kind: "resume" }
-const rests = (wakeAtUnixMs?: number) => ({ _tag: "rest", wakeAtUnixMs })
+const SUSPEND = { _tag: "call", kind: "suspend" } as const
+const RESUME = { _tag: "call", kind: "resume" } as const
+const rests = (wakeAtUnixMs?: number) => ({ _tag: "rest", wakeAtUnixMs }) as const
 
 describe("given an open session that waits for a person", () => {
   it("when each agent has voted, then it is suspended soon after the last message", () => {
@@ -234,8 +235,8 @@ describe("given a suspension that no row has", () => {
 
 describe("given a call whose result is not known", () => {
   const unknown = { outcome: undefined, atUnixMs: LAST } as const
-  const settled = { at: LAST + CALL_SETTLES_MS }
-  const settles = (outcome: "done" | "not-made") => ({ _tag: "settle", n: 1, outcome })
+  const settled = { at: LAST + SUSPENSION_PAUSES.callMs }
+  const settles = (outcome: "done" | "not-made") => ({ _tag: "settle", n: 1, outcome }) as const
 
   it("when it was not made, then that is known at once", () => {
     assert.deepStrictEqual(
@@ -245,7 +246,7 @@ describe("given a call whose result is not known", () => {
   })
 
   it("when it may still arrive, then it is waited for", () => {
-    assert.deepStrictEqual(plan(acts(unknown), open(), { at: LAST }).step, rests(LAST + CALL_SETTLES_MS))
+    assert.deepStrictEqual(plan(acts(unknown), open(), { at: LAST }).step, rests(LAST + SUSPENSION_PAUSES.callMs))
   })
 
   it("when it was a suspension, then the session says whether it was made", () => {

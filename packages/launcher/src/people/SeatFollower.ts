@@ -17,6 +17,7 @@ import { SeatOutbox } from "./SeatOutbox.ts"
 import { type SeatRow, SeatRows } from "./SeatRows.ts"
 import { readFacts, rulesOf, type SeatSession, sha256, viewTools } from "./SeatSession.ts"
 import { SeatWork, type Worked } from "./SeatWork.ts"
+import { Suspensions } from "./Suspensions.ts"
 
 /** How often the state of a session is read: its end is not on its stream. Milliseconds. */
 const STATE_POLL_MS = 5_000
@@ -51,6 +52,8 @@ export interface FollowedSeat {
   isAbandoned: boolean
   /** How many seats the service runs. */
   readonly ofSeats: () => number
+  /** Wakes all seats of its session. */
+  readonly wakeSession: Effect.Effect<void>
 }
 
 /** Follows the session of a seat, and works on its rows. */
@@ -68,6 +71,7 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const work = yield* SeatWork
   const outbox = yield* SeatOutbox
+  const suspensions = yield* Suspensions
   const { callsOf, stateOf } = callsBy(yield* AgentTokens, yield* ParticipantClient)
 
   /** One reading of a session: until its stream breaks, or the seat is finished. A pause while it is not open. */
@@ -143,12 +147,19 @@ const make = Effect.gen(function* () {
       if (session === undefined) return yield* Effect.die(new Error("a seat without a session works"))
       const ordinal = session.view.messages.length
       const worked: Worked = ordinal < seat.reached ? UNREAD : yield* work.reconcile(session, ended)
+      const calls = yield* callsOf(row)
+      const passage =
+        ended !== undefined || ordinal < seat.reached ? undefined : yield* suspensions.advance(session, calls)
+      if (passage?.isResumed === true) yield* seat.wakeSession
       seat.reached = Math.max(seat.reached, ordinal)
-      const due = yield* outbox.deliver(
-        session,
-        yield* callsOf(row),
-        Effect.orElseSucceed(stateOf(row), () => "")
-      )
+      const due =
+        passage?.isSuspended === true
+          ? undefined
+          : yield* outbox.deliver(
+              session,
+              calls,
+              Effect.orElseSucceed(stateOf(row), () => "")
+            )
       const now = yield* Clock.currentTimeMillis
       if (ended !== undefined) {
         // A runtime that does not know the session will not acknowledge a message of it.
@@ -157,7 +168,8 @@ const make = Effect.gen(function* () {
         if (worked.isSettled || isLate) return yield* settle(session, ended)
       }
       const pollMs = Math.max(STATE_POLL_MS, seat.ofSeats() * STATE_POLL_ANY_MS)
-      const waits = [worked.wakeInMs, due, pollMs].filter((ms) => ms !== undefined)
+      const suspensionMs = passage?.wakeAtUnixMs === undefined ? undefined : passage.wakeAtUnixMs - (yield* items.now)
+      const waits = [worked.wakeInMs, due, suspensionMs, pollMs].filter((ms) => ms !== undefined)
       yield* Effect.timeoutOption(Queue.take(seat.wakes), Math.max(MIN_WAIT_MS, Math.min(...waits)))
       if (ended !== undefined || (yield* Clock.currentTimeMillis) - polledAt < pollMs) continue
       polledAt = yield* Clock.currentTimeMillis
@@ -176,6 +188,7 @@ const make = Effect.gen(function* () {
     const waiting = yield* outbox.loseUnread(session, `the session is ${state}, and the message was not found in it`)
     if (waiting !== undefined) return yield* new SessionUnread({ reason: waiting })
     yield* rows.finish(sessionId, seat, state)
+    yield* suspensions.forget(sessionId)
   })
 
   return { follow }

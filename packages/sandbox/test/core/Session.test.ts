@@ -92,10 +92,10 @@ describe("a session", () => {
         return session.resume(lead, "", T0 + at, false).transition
       })
     const session = openSession()
-    assert.deepStrictEqual(new Set(cycles(session, 1_024)), new Set(["RESUMED"]))
+    assert.isTrue(cycles(session, 1_024).every((transition) => transition === "RESUMED"))
     session.suspend(lead, "", T0 + 2_000, false)
     const last = session.resume(lead, "", T0 + 2_000, false)
-    assert.deepStrictEqual([verdict(last), last.transition], ["SESSION_NOT_OPEN", "EXPIRED"])
+    assert.deepStrictEqual([Result.isFailure(last.result), last.transition], [true, "EXPIRED"])
   })
 
   it("cancels once, and answers later cancellations with its state", () => {

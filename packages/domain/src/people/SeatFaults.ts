@@ -12,6 +12,7 @@ import {
   seatMode,
   seatRules
 } from "./SeatRules.ts"
+import { longestSuspendMs } from "./Suspension.ts"
 
 /** What `people:` is checked against. */
 export interface PeopleContext {
@@ -30,9 +31,6 @@ export interface PeopleContext {
   /** What people sign in with; undefined where it is not known. A key has no time of sign-in. */
   readonly signIn?: "key" | "oidc"
 }
-
-/** How long a runtime lets a session be suspended when the session does not say. */
-const DEFAULT_MAX_SUSPEND_MS = 7 * 86_400_000
 
 /** What is wrong with the seats of a launch: errors are refused, warnings are shown. Pure. */
 export const peopleFaults = (people: PeopleText, context: PeopleContext): ReadonlyArray<PeopleFault> => {
@@ -53,8 +51,20 @@ export const peopleFaults = (people: PeopleText, context: PeopleContext): Readon
         return [{ level: "error", at: [seat], message } as const]
       }
       return seatFaults(seat, text, context)
-    })
+    }),
+    ...mixedWaits(people)
   ]
+}
+
+/** A seat that suspends the session beside one that does not: the time goes on while the other one has a question. */
+const mixedWaits = (people: PeopleText): ReadonlyArray<PeopleFault> => {
+  const entries = Object.entries(people)
+  const open = entries.filter(([, { wait }]) => wait !== "suspend").map(([seat]) => seat)
+  return entries.flatMap(([seat, { wait }]): ReadonlyArray<PeopleFault> => {
+    if (wait !== "suspend" || open.length === 0) return []
+    const message = `no suspension while ${open.join(", ")} has an open question: write wait: suspend for each seat`
+    return [{ level: "warning", at: [seat, "wait"], message }]
+  })
 }
 
 const seatFaults = (seat: string, text: PeopleText[string], context: PeopleContext): ReadonlyArray<PeopleFault> => {
@@ -96,8 +106,7 @@ const timeFaults = (rules: SeatRules, { maxSuspendMs, ttlMs }: PeopleContext, re
       `the deadline is after the end of the session (ttlMs ${ttlMs}): shorten it, or write wait: suspend`
     )
   }
-  // Zero is the runtime's word for its default.
-  const longest = maxSuspendMs === undefined || maxSuspendMs === 0 ? DEFAULT_MAX_SUSPEND_MS : maxSuspendMs
+  const longest = longestSuspendMs(maxSuspendMs)
   if (deadlineMs !== undefined && wait === "suspend" && longest < deadlineMs) {
     refuse("deadline", `the deadline is longer than a suspension can be (${longest} ms): raise maxSuspendMs`)
   }

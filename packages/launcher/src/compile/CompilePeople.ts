@@ -67,7 +67,7 @@ export const seatContext = (
 
 /** Rules that no version has yet: a seat that ignored them would follow other rules than its author wrote. */
 export const missingFeatures = (people: PeopleText): ReadonlyArray<PeopleFault> =>
-  Object.entries(people).flatMap(([seat, { escalate = [], proof = "session", wait = "open" }]) => {
+  Object.entries(people).flatMap(([seat, { escalate = [], proof = "session" }]) => {
     const refuse = (key: string, text: string): PeopleFault => ({
       level: "error",
       at: [seat, key],
@@ -75,7 +75,6 @@ export const missingFeatures = (people: PeopleText): ReadonlyArray<PeopleFault> 
     })
     return [
       ...(escalate.length > 0 ? [refuse("escalate", "escalation is not supported yet: remove it")] : []),
-      ...(wait === "suspend" ? [refuse("wait", "suspending the session is not supported yet: write open")] : []),
       ...(proof !== "session" ? [refuse("proof", `proof ${proof} is not supported yet: write session`)] : [])
     ]
   })

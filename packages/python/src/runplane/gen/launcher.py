@@ -792,7 +792,7 @@ class LaunchConflict(_LaunchConflictRequired, total=False):
 class _LaunchForbiddenRequired(TypedDict):
     statusCode: Literal[403]
     """The HTTP status."""
-    errorCode: Literal["FORBIDDEN"]
+    errorCode: Literal["FORBIDDEN", "SIGN_IN_NOT_FRESH"]
     """What went wrong, for programs."""
     message: str
     """What went wrong, for people."""

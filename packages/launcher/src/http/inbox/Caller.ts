@@ -67,7 +67,9 @@ export const callerOf = (actor: Actor, arrival: Arrival): Caller => {
       packGroups: arrival.packGroups,
       ...(isLocal && { isLocal }),
       proof: proofOf(actor, arrival.nowUnixMs),
-      channel: channelOf(actor, arrival.headers)
+      channel: channelOf(actor, arrival.headers),
+      // The console shows runs to these roles.
+      readsRuns: mayUse(role, "viewer")
     },
     mayNot: whyNot(actor, arrival),
     readsAll: mayUse(role, "viewer")

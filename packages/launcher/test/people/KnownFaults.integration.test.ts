@@ -187,7 +187,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a known fault of app
     })
   )
 
-  it.effect("time-out told as a refusal", () =>
+  it.effect("time-out shown as a refusal", () =>
     Effect.gen(function* () {
       const { layer } = yield* makeWorld
       yield* Effect.gen(function* () {

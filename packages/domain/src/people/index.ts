@@ -92,3 +92,21 @@ export {
 } from "./SeatView.ts"
 export { FRESH_SECONDS, isFreshSignIn } from "./SignInAge.ts"
 export { type Staleness, staleSince } from "./Staleness.ts"
+export {
+  lastMade,
+  longestSuspendMs,
+  MAX_SUSPENSIONS,
+  planSuspension,
+  type SessionNow,
+  SUSPENSION_PAUSES,
+  type SuspendableSeat,
+  type SuspendableSession,
+  type SuspensionAct,
+  type SuspensionPauses,
+  type SuspensionPlan,
+  type SuspensionState,
+  type SuspensionStep,
+  suspensionsOf,
+  suspensionText,
+  whyExpired
+} from "./Suspension.ts"

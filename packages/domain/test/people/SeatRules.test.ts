@@ -204,6 +204,17 @@ describe("people of a scenario", () => {
     assert.include(lines[0], found)
   })
 
+  it("warn where another seat keeps the session from its suspension, and accept a deadline beyond its time", () => {
+    const two = (wait: "open" | "suspend") => ({
+      ...entry({ wait: "suspend", deadline: "4d" }),
+      b: { assign: ["person:x"], wait }
+    })
+    assert.deepStrictEqual(linesOf(two("suspend"), { seats: [SEAT, "b"] }), [])
+    assert.deepStrictEqual(linesOf(two("open"), { seats: [SEAT, "b"] }), [
+      `warning ${SEAT}.wait: no suspension while b has an open question: write wait: suspend for each seat`
+    ])
+  })
+
   it("do not warn where a policy needs the seat", () => {
     const needs = (rules: Parameters<typeof boundTo>[0], mode: "decision" | "quorum" = "decision") =>
       linesOf(entry({}), { modeName: `macp.mode.${mode}.v1`, policy: policyOf(rules, mode) })

@@ -71,15 +71,14 @@ export const seatContext = (
 
 /** Rules that no version has yet: a seat that ignored them would follow other rules than its author wrote. */
 export const missingFeatures = (people: PeopleText): ReadonlyArray<PeopleFault> =>
-  Object.entries(people).flatMap(([seat, { escalate = [], wait = "open" }]) => {
+  Object.entries(people).flatMap(([seat, { escalate = [] }]) => {
     const refuse = (key: string, text: string): PeopleFault => ({
       level: "error",
       at: [seat, key],
       message: `people.${seat}.${key}: ${text}`
     })
     return [
-      ...(escalate.length > 0 ? [refuse("escalate", "escalation is not supported yet: remove it")] : []),
-      ...(wait === "suspend" ? [refuse("wait", "suspending the session is not supported yet: write open")] : [])
+      ...(escalate.length > 0 ? [refuse("escalate", "escalation is not supported yet: remove it")] : [])
     ]
   })
 

@@ -7,6 +7,7 @@ import {
   consequencesOf,
   type ItemState,
   isBallot,
+  isClosed,
   isLastWord,
   type Person,
   personIn,
@@ -29,6 +30,7 @@ import { type ItemRow, ItemRows } from "./ItemRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import type { SeatSession } from "./SeatSession.ts"
+import { Suspensions } from "./Suspensions.ts"
 
 /** A message of another participant about the same subject, as a person is shown it. */
 export interface ShownMessage {
@@ -60,6 +62,8 @@ export interface ShownItem {
   readonly basis: Basis | undefined
   /** Why the item takes no answer now. */
   readonly unavailable: string | undefined
+  /** What the person has to know of the suspension of the session; undefined for an item that is closed. */
+  readonly suspension: string | undefined
   readonly messages: ReadonlyArray<ShownMessage>
   /** What each act would lead to; undefined where that would show what is withheld, or no rules are known. */
   readonly consequences: ReadonlyArray<Consequence> | undefined
@@ -95,6 +99,7 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const seats = yield* SeatRows
   const runner = yield* SeatRunner
+  const suspensions = yield* Suspensions
 
   return {
     list: Effect.fn("Inbox.list")((person: Person, query: InboxQuery) => rows.list(person, query)),
@@ -134,6 +139,7 @@ const make = Effect.gen(function* () {
         added,
         reason: seat.rules.reason ?? "required",
         unavailable: seat.unavailable ?? (isRead ? undefined : "the session is being read again"),
+        suspension: isClosed(item.state) ? undefined : suspensions.textOf(row.session_id),
         given: item.given,
         isGivenWithheld: isAwaited,
         proof,

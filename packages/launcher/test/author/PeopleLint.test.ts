@@ -112,9 +112,15 @@ describe("lint of seats", () => {
     ["a misspelt key", 'people: { second: { assign: ["group:risk"], dedline: 5s } }', DIRECTORY, /dedline/],
     [
       "what no version has",
-      'people: { second: { assign: ["group:risk"], wait: suspend } }',
+      'people: { second: { assign: ["group:risk"], proof: passkey } }',
       DIRECTORY,
-      /people\.second\.wait: /
+      /people\.second\.proof: /
+    ],
+    [
+      "a question that outlives the suspension",
+      'people: { second: { assign: ["group:risk"], deadline: 8d, wait: suspend } }',
+      DIRECTORY,
+      /^error .*: people\.second\.deadline|raise maxSuspendMs/
     ],
     [
       "a policy that needs no person",

@@ -87,10 +87,10 @@ describe("the seats of a compiled launch", () => {
       /^launch\.people\.second\.escalate: /
     ],
     [
-      "no version suspends",
-      '{ second: { assign: ["person:a"], wait: suspend } }',
+      "the session cannot be suspended for so long",
+      '{ second: { assign: ["person:a"], deadline: 8d, wait: suspend } }',
       {},
-      /^launch\.people\.second\.wait: /
+      /^launch\.people\.second\.deadline: .* raise maxSuspendMs/
     ],
     [
       "no version takes passkeys",

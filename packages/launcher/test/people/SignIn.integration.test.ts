@@ -69,7 +69,8 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the sign-in at an is
 
       const headers = { cookie: browser.cookie(), origin: url }
       const me = yield* ask(url, "GET", "/me", headers)
-      assert.deepStrictEqual(me.body, { id: "user:tom", name: "user:Tom", type: "user", role: "voter" })
+      const tom = { id: "user:tom", name: "user:Tom", type: "user", role: "voter", isVoter: true }
+      assert.deepStrictEqual(me.body, tom)
       assert.strictEqual((yield* ask(url, "GET", "/packs", headers)).status, 401, "the cookie opens the inbox alone")
       const item = yield* ask(url, "GET", `/inbox/${id}`, headers)
       assert.deepInclude(item.body, { mayAnswer: true, proof: { needed: "session", given: "fresh" } })

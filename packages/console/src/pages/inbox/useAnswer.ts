@@ -1,4 +1,4 @@
-import type { AnsweredItem, InboxItem } from "@runplane/api"
+import type { AnsweredItem, InboxItem, ReturnedItem, ReturnRequest } from "@runplane/api"
 import { type AnswerContent, passkeyChallenge, signedText } from "@runplane/domain"
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query"
 import { callInbox } from "../../client/Inbox.ts"
@@ -10,6 +10,8 @@ import { writeDraft } from "./Drafts.ts"
 import { itemKey } from "./useInbox.ts"
 
 export type SentAnswer = UseMutationResult<AnsweredItem, Error, AnswerContent>
+
+const pageHeaders = (nonce: string | undefined) => (nonce === undefined ? {} : { "x-page-nonce": nonce })
 
 /** What an answer that failed means; one that no passkey has signed was not sent. */
 export const refusedBy = (error: Error): Refused =>
@@ -23,16 +25,17 @@ export const useAnswer = ({ basis, id, nonce, proof, proposalHash }: InboxItem):
   return useMutation<AnsweredItem, Error, AnswerContent>({
     mutationFn: async (content) => {
       if (basis === undefined) throw new Error("the session is being read again")
-      const { act, reason, recommendation, severity } = content
+      const { act, confidence, reason, recommendation, severity } = content
       const answer = {
         act,
         reason,
         ...(recommendation !== undefined && { recommendation }),
+        ...(confidence !== undefined && { confidence }),
         ...(severity !== undefined && { severity }),
         proposalHash,
         basis: { ordinal: basis.ordinal, sha256: basis.sha256 }
       }
-      const request = { params: { id }, headers: nonce === undefined ? {} : { "x-page-nonce": nonce } }
+      const request = { params: { id }, headers: pageHeaders(nonce) }
       if (proof.needed !== "passkey") return callInbox((api) => api.inbox.answer({ ...request, payload: answer }))
       const challenge = await callInbox((api) => api.inbox.challenge(request))
       const text = signedText({ ...answer, item: id, nonce: challenge.nonce })
@@ -45,6 +48,18 @@ export const useAnswer = ({ basis, id, nonce, proof, proposalHash }: InboxItem):
       if (refusedBy(error).isOver) writeDraft(id, "")
     },
     // What the item is now, whatever the answer was.
+    onSettled: () => queries.invalidateQueries({ queryKey: itemKey(id) })
+  })
+}
+
+export type SentReturn = UseMutationResult<ReturnedItem, Error, ReturnRequest>
+
+/** Returns the item to all who may answer, or to a colleague. */
+export const useReturn = ({ id, nonce }: InboxItem): SentReturn => {
+  const queries = useQueryClient()
+  return useMutation<ReturnedItem, Error, ReturnRequest>({
+    mutationFn: (payload) =>
+      callInbox((api) => api.inbox.return({ params: { id }, headers: pageHeaders(nonce), payload })),
     onSettled: () => queries.invalidateQueries({ queryKey: itemKey(id) })
   })
 }

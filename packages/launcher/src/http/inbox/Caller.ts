@@ -61,7 +61,9 @@ export const callerOf = (actor: Actor, arrival: Arrival): Caller => {
       proof: isLocal ? "none" : "session",
       // Tokens of programs are kept in files and are sent again: only the browser of the person proves a sign-in.
       ...(actor.isPage === true && { signedInAtUnixMs: actor.signedInAtUnixMs }),
-      channel: channelOf(actor, arrival.headers)
+      channel: channelOf(actor, arrival.headers),
+      // The console shows runs to these roles.
+      readsRuns: mayUse(role, "viewer")
     },
     mayNot: whyNot(actor, arrival),
     readsAll: mayUse(role, "viewer")

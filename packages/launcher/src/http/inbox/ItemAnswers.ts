@@ -74,7 +74,7 @@ interface Beside {
 
 /** An item with everything that its answer rests on. */
 export const itemAnswer = (shown: ShownItem, { mayNot }: Caller, { nonce, run }: Beside): InboxItem => {
-  const { basis, closedActs, consequences, given, payload, right, row, unavailable } = shown
+  const { basis, closedActs, consequences, given, payload, right, row, suspension, unavailable } = shown
   const decoded = payload && cleanObject(payload)
   const why = right === "answer" ? mayNot : mayNotText(right)
   return {
@@ -91,6 +91,7 @@ export const itemAnswer = (shown: ShownItem, { mayNot }: Caller, { nonce, run }:
     ...(closedActs !== undefined && { closedActs }),
     ...(basis !== undefined && { basis }),
     ...(unavailable !== undefined && { unavailable }),
+    ...(suspension !== undefined && { suspension }),
     messages: shown.messages,
     ...(consequences !== undefined && { consequences }),
     policy: { version: shown.policyVersion, lines: shown.policy },

@@ -16,7 +16,7 @@ export interface NewAnswer {
   readonly item: string
   readonly origin: "person" | "deadline"
   readonly person: string | undefined
-  readonly proof: "none" | "session" | "fresh"
+  readonly proof: "none" | "session" | "fresh" | "slack"
   readonly channel: string
   /** Whether the person could read the votes of others elsewhere; assumed where that is not known. */
   readonly couldHaveSeen?: boolean | undefined

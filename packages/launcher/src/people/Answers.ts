@@ -25,9 +25,9 @@ import { SeatWork } from "./SeatWork.ts"
 
 /** A person as it has signed in. */
 export interface SignedIn extends Person {
-  /** `none` where the service requires no sign-in. */
-  readonly proof: "none" | "session" | "fresh"
-  /** How the answer came in: `api`, `console`, `cli`. */
+  /** `none` where the service requires no sign-in; `slack` where Slack vouches for a member that the directory names. */
+  readonly proof: "none" | "session" | "fresh" | "slack"
+  /** How the answer came in: `api`, `console`, `cli`, `slack`. */
   readonly channel: string
   /** Whether the credential of the person reads the runs of the control plane too; assumed where that is not known. */
   readonly readsRuns?: boolean

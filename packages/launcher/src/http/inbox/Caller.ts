@@ -21,9 +21,12 @@ interface Arrival {
   readonly headers: HttpServerRequest.HttpServerRequest["headers"]
 }
 
+/** What a credential of this service proves of its person. */
+type SessionProof = Exclude<SignedIn["proof"], "slack">
+
 /** A caller as a person. */
 export interface Caller {
-  readonly person: SignedIn
+  readonly person: SignedIn & { readonly proof: SessionProof }
   /** Why it answers and returns nothing, whatever it is assigned to. */
   readonly mayNot: string | undefined
   /** Whether it may read the items of all people. */
@@ -36,7 +39,7 @@ const channelOf = ({ isPage }: Actor, headers: Arrival["headers"]): string => {
   return headers["x-runplane-channel"] === "cli" ? "cli" : "api"
 }
 
-const proofOf = ({ actorType, signedInAtUnixMs }: Actor, nowUnixMs: number): SignedIn["proof"] => {
+const proofOf = ({ actorType, signedInAtUnixMs }: Actor, nowUnixMs: number): SessionProof => {
   if (actorType === "anonymous") return "none"
   const age = signedInAtUnixMs === undefined ? Number.POSITIVE_INFINITY : nowUnixMs - signedInAtUnixMs
   return age <= FRESH_SECONDS * 1_000 ? "fresh" : "session"

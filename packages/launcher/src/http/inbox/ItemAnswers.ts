@@ -1,26 +1,16 @@
 import type { InboxEntry, InboxItem } from "@runplane/api"
-import { cleanObject, type Right, type SeatMode, seatMode, toOneLine, whyNotText } from "@runplane/domain"
+import { cleanObject, type Right, seatMode, whyNotText } from "@runplane/domain"
 import type { ShownItem } from "../../people/Inbox.ts"
 import type { InboxRow } from "../../people/InboxRows.ts"
 import type { ItemRow } from "../../people/ItemRows.ts"
+import { itemTitle } from "../../people/ItemTitle.ts"
 import type { Caller } from "./Caller.ts"
-
-/** Characters of a title in a list. */
-const MAX_TITLE = 200
-
-/** What is proposed, requested or offered, by the mode of the session. */
-const TITLE_KEYS: Readonly<Record<SeatMode, string>> = { decision: "option", quorum: "action", handoff: "scope" }
-
-const titleOf = (mode: SeatMode, payload: ShownItem["payload"]): string | undefined => {
-  const text = payload?.[TITLE_KEYS[mode]]
-  return typeof text === "string" && text !== "" ? toOneLine(text, MAX_TITLE) : undefined
-}
 
 /** What a list shows of an item. */
 export const entryAnswer = (row: InboxRow, payload: ShownItem["payload"]): InboxEntry => {
   const mode = seatMode(row.mode_name)
   if (mode === undefined) throw new Error(`no seat can be in ${row.mode_name}`)
-  const title = titleOf(mode, payload)
+  const title = itemTitle(mode, payload)
   return {
     id: row.id,
     sessionId: row.session_id,

@@ -188,6 +188,12 @@ export const InboxItem = Schema.Struct({
   closedActs: absent(Field.text("Why an evaluation or an objection of this seat is not possible now")),
   basis: absent(Basis.annotate({ description: "What the caller is shown; absent while the session is read again" })),
   unavailable: absent(Field.text("Why the item takes no answer now, such as a session that is being read again")),
+  suspension: absent(
+    Field.text(
+      "What the person has to know of the suspension of the session, such as an answer that waits for another party",
+      "the session is suspended until it has an answer"
+    )
+  ),
   messages: Schema.Array(ShownMessage).annotate({
     description: "Evaluations, objections and revealed votes about the same subject, in their order"
   }),

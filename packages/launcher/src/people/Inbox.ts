@@ -7,6 +7,7 @@ import {
   consequencesOf,
   type ItemState,
   isBallot,
+  isClosed,
   isLastWord,
   type Person,
   personIn,
@@ -22,12 +23,14 @@ import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { proofOf, type SignedIn } from "./Answers.ts"
 import { type AddedAssignee, AssigneeRows } from "./AssigneeRows.ts"
 import { type InboxQuery, type InboxRow, InboxRows, type InboxScope } from "./InboxRows.ts"
 import { type ItemRow, ItemRows } from "./ItemRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import type { SeatSession } from "./SeatSession.ts"
+import { Suspensions } from "./Suspensions.ts"
 
 /** A message of another participant about the same subject, as a person is shown it. */
 export interface ShownMessage {
@@ -59,6 +62,8 @@ export interface ShownItem {
   readonly basis: Basis | undefined
   /** Why the item takes no answer now. */
   readonly unavailable: string | undefined
+  /** What the person has to know of the suspension of the session; undefined for an item that is closed. */
+  readonly suspension: string | undefined
   readonly messages: ReadonlyArray<ShownMessage>
   /** What each act would lead to; undefined where that would show what is withheld, or no rules are known. */
   readonly consequences: ReadonlyArray<Consequence> | undefined
@@ -66,6 +71,8 @@ export interface ShownItem {
   /** Whether what the answer says is withheld: the person still has a question of this session to answer. */
   readonly isGivenWithheld: boolean
   readonly proof: "session" | "fresh" | "passkey"
+  /** What the sign-in of the person proves now. */
+  readonly givenProof: ReturnType<typeof proofOf>
   readonly policyVersion: string
   /** The rules of the session in words; empty where they are not known. */
   readonly policy: ReadonlyArray<string>
@@ -92,6 +99,7 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const seats = yield* SeatRows
   const runner = yield* SeatRunner
+  const suspensions = yield* Suspensions
 
   return {
     list: Effect.fn("Inbox.list")((person: Person, query: InboxQuery) => rows.list(person, query)),
@@ -100,7 +108,7 @@ const make = Effect.gen(function* () {
 
     /** An item; undefined for one that the person may not read. */
     show: Effect.fn("Inbox.show")(function* (
-      person: Person,
+      person: SignedIn,
       id: string,
       { isSeen, scope }: Reading = { scope: "own", isSeen: true }
     ) {
@@ -131,9 +139,11 @@ const make = Effect.gen(function* () {
         added,
         reason: seat.rules.reason ?? "required",
         unavailable: seat.unavailable ?? (isRead ? undefined : "the session is being read again"),
+        suspension: isClosed(item.state) ? undefined : suspensions.textOf(row.session_id),
         given: item.given,
         isGivenWithheld: isAwaited,
         proof,
+        givenProof: proofOf(person, yield* items.now),
         policyVersion: row.hashed.policyVersion,
         policy: session?.facts.sessionRules === undefined ? [] : policyLines(session.facts.sessionRules),
         ...(session === undefined || !isRead ? UNREAD : shownOf(session, item, right, isAwaited))

@@ -22,7 +22,7 @@ const CONCURRENCY = 4
 const LIMIT_MS = 600_000
 
 /** The reader of an item that is shown to no person: it is assigned to nothing. */
-const NO_PERSON = { id: "", groups: [] }
+const NO_PERSON = { id: "", groups: [], proof: "none", channel: "slack" } as const
 
 /**
  * Writes questions to the people whom they are assigned to, as direct messages of the Slack app, and keeps each message

@@ -99,7 +99,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a press in Slack", (
         assert.include(yield* slack.sentence("right"), 'Your answer "approve" is stored')
         const [after] = yield* until(itemsOf("one"), ([found]) => found?.state === "accepted")
         assert.strictEqual(after?.given?.person, "ana")
-        assert.strictEqual(after.given.content.act, "approve")
+        assert.strictEqual(after?.given?.content.act, "approve")
         // No address that is not one of Slack is ever called.
         const elsewhere = { ...good, response_url: "http://127.0.0.1:9/steal" }
         assert.strictEqual((yield* send(url, elsewhere)).status, 200)
@@ -251,13 +251,13 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a press in Slack", (
         yield* press(value, ANA, "form")
         const [opened] = yield* slack.callsOf("/api/views.open", 1)
         assert.strictEqual(opened?.authorization, "Bearer xoxb-of-the-tests")
-        assert.strictEqual(opened.body.trigger_id, "trigger")
+        assert.strictEqual(opened?.body.trigger_id, "trigger")
         const submission = (reason: string) => ({
           type: "view_submission",
           team: { id: TEAM },
           user: { id: ANA },
           view: {
-            private_metadata: opened.body.view.private_metadata,
+            private_metadata: opened?.body.view.private_metadata,
             state: { values: { reason: { reason: { type: "plain_text_input", value: reason } } } }
           }
         })

@@ -63,8 +63,8 @@ interface Beside {
 }
 
 /** An item with everything that its answer rests on. */
-export const itemAnswer = (shown: ShownItem, { mayNot, person }: Caller, { nonce, run }: Beside): InboxItem => {
-  const { basis, closedActs, consequences, given, payload, right, row, unavailable } = shown
+export const itemAnswer = (shown: ShownItem, { mayNot }: Caller, { nonce, run }: Beside): InboxItem => {
+  const { basis, closedActs, consequences, given, payload, right, row, suspension, unavailable } = shown
   const decoded = payload && cleanObject(payload)
   const why = right === "answer" ? mayNot : mayNotText(right)
   return {
@@ -76,11 +76,16 @@ export const itemAnswer = (shown: ShownItem, { mayNot, person }: Caller, { nonce
     mayAnswer: why === undefined,
     ...(why !== undefined && { mayNotBecause: why }),
     reasonRule: shown.reason,
-    proof: { needed: shown.proof === "fresh" ? "fresh" : "session", given: person.proof },
+    proof: {
+      needed: shown.proof === "fresh" ? "fresh" : "session",
+      // A press in Slack is no sign-in; this door has none.
+      given: shown.givenProof === "slack" ? "none" : shown.givenProof
+    },
     acts: why === undefined ? shown.acts : [],
     ...(closedActs !== undefined && { closedActs }),
     ...(basis !== undefined && { basis }),
     ...(unavailable !== undefined && { unavailable }),
+    ...(suspension !== undefined && { suspension }),
     messages: shown.messages,
     ...(consequences !== undefined && { consequences }),
     policy: { version: shown.policyVersion, lines: shown.policy },

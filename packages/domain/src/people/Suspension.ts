@@ -45,7 +45,7 @@ export interface SuspensionAct {
    * same for as long as one suspension lasts.
    */
   readonly expiresAtUnixMs: number
-  /** When it was stored. */
+  /** When it was called, or stored. */
   readonly atUnixMs: number
   /** Whether the call may have been made. */
   readonly isCalled: boolean

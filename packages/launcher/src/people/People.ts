@@ -24,6 +24,7 @@ import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import { SeatWork } from "./SeatWork.ts"
 import { SignInRows } from "./SignInRows.ts"
+import { Suspensions } from "./Suspensions.ts"
 
 /** The seats of people in a service that has a database for them. */
 export interface PeopleShape {
@@ -39,6 +40,7 @@ export interface PeopleShape {
   readonly returns: Returns["Service"]
   readonly signIns: SignInRows["Service"]
   readonly limits: OpenLimits["Service"]
+  readonly suspensions: Suspensions["Service"]
 }
 
 /** The seats of people; undefined in a service without a database, which launches no scenario with a seat. */
@@ -90,7 +92,8 @@ const layerWith = (
         erasures: yield* PeopleErasures,
         returns: yield* Returns,
         signIns: yield* SignInRows,
-        limits: yield* OpenLimits
+        limits: yield* OpenLimits,
+        suspensions: yield* Suspensions
       })
     })
   ).pipe(

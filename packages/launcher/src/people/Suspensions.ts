@@ -47,6 +47,12 @@ export interface Passage {
   readonly isResumed: boolean
 }
 
+interface Round {
+  /** Undefined when there may be another act. */
+  readonly passage: Passage | undefined
+  readonly isResumed: boolean
+}
+
 const OPEN: Passage = { isSuspended: false, wakeAtUnixMs: undefined, isResumed: false }
 
 /**
@@ -71,6 +77,8 @@ const make = Effect.gen(function* () {
   const tokens = yield* AgentTokens
   const client = yield* ParticipantClient
   const pauses = yield* SuspensionTimes
+  /** The sessions of which a fiber of this process makes a call: its result is on the way. */
+  const calling = new Map<string, object>()
   /** The sessions that the service works on, by their ids. */
   const states = new Map<string, SuspensionState>()
 
@@ -87,12 +95,18 @@ const make = Effect.gen(function* () {
    * The plan of a session, and the row of what it does, in one transaction. Undefined when there are other acts than
    * before the session was read: it is read again.
    */
-  const plan = Effect.fnUntraced(function* (session: SeatSession, now: Snapshot, before: ReadonlyArray<SuspensionAct>) {
+  const plan = Effect.fnUntraced(function* (
+    session: SeatSession,
+    now: Snapshot,
+    before: ReadonlyArray<SuspensionAct>,
+    caller: object
+  ) {
     const { sessionId } = session.row
     const all = yield* seats.lockAll(sessionId)
     const acts = yield* rows.of(sessionId)
     if (acts.length !== before.length || acts.at(-1)?.outcome !== before.at(-1)?.outcome) return undefined
     const nowUnixMs = yield* items.now
+    if (calling.has(sessionId)) return { ...waitsForCall(nowUnixMs), n: acts.length }
     const withItems = yield* Effect.forEach(all, (row) =>
       Effect.gen(function* () {
         const mode = seatMode(row.modeName)
@@ -117,7 +131,10 @@ const make = Effect.gen(function* () {
     if (step._tag === "call" && step.kind === "suspend" && isBehind) {
       return { ...planned, step: { _tag: "rest", wakeAtUnixMs: undefined } as const, n }
     }
-    if (step._tag === "call") yield* rows.intend(sessionId, n, step.kind, now.expiresAtUnixMs)
+    if (step._tag === "call") {
+      yield* rows.intend(sessionId, n, step.kind, now.expiresAtUnixMs)
+      calling.set(sessionId, caller)
+    }
     return { ...planned, n }
   })
 
@@ -145,7 +162,8 @@ const make = Effect.gen(function* () {
       tokens.tokenFor({ participantId: initiator, modeName, isInitiator: false, isControl: true, minLifeMs: 0 })
     )
     if (Result.isFailure(token)) return Result.succeed(`no token for ${initiator}: ${token.failure.message}`)
-    yield* rows.called(sessionId, n)
+    // A process that found the row without a call has settled it.
+    if (!(yield* rows.called(sessionId, n))) return Result.fail("another process has settled its row")
     const calls = client.as(Redacted.make(token.success))
     const control = { sessionId, reason: REASONS[kind] }
     const answer = yield* Effect.result(
@@ -187,28 +205,46 @@ const make = Effect.gen(function* () {
     return true
   })
 
+  /** One act, or none; undefined when there may be another one. */
+  const round = Effect.fnUntraced(function* (session: SeatSession, calls: ParticipantCalls, isResumed: boolean) {
+    const { sessionId } = session.row
+    const caller = {}
+    return yield* Effect.gen(function* () {
+      const before = yield* rows.of(sessionId)
+      const now = yield* calls.getSession(sessionId)
+      const planned = yield* work.inTransaction(plan(session, now, before, caller))
+      if (planned === undefined) return { passage: undefined, isResumed }
+      const { n, state, step } = planned
+      if (step._tag === "rest") {
+        const isCalling = calling.has(sessionId)
+        if (!isCalling) yield* note(sessionId, state)
+        const isSuspended = isCalling || now.state === "SUSPENDED"
+        const passage: Passage = { isSuspended, wakeAtUnixMs: step.wakeAtUnixMs, isResumed }
+        return { passage, isResumed }
+      }
+      if (step._tag !== "call") return { passage: undefined, isResumed }
+      // The result belongs to the call: a stream that breaks meanwhile ends neither.
+      yield* Effect.uninterruptible(carryOut(session, now, { kind: step.kind, n }))
+      return { passage: undefined, isResumed: isResumed || step.kind === "resume" }
+    }).pipe(
+      Effect.ensuring(
+        Effect.sync(() => {
+          if (calling.get(sessionId) === caller) calling.delete(sessionId)
+        })
+      )
+    )
+  })
+
   /** Brings the suspension of a session up to its items, and says whether messages can be sent into it. */
   const advance = Effect.fn("Suspensions.advance")(function* (session: SeatSession, calls: ParticipantCalls) {
     if (session.rules.wait === "open") return OPEN
-    const { sessionId } = session.row
     let isResumed = false
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const before = yield* rows.of(sessionId)
-      const now = yield* calls.getSession(sessionId)
-      const planned = yield* work.inTransaction(plan(session, now, before))
-      if (planned === undefined) continue
-      const { n, state, step } = planned
-      if (step._tag === "rest") {
-        yield* note(sessionId, state)
-        const passage: Passage = { isSuspended: now.state === "SUSPENDED", wakeAtUnixMs: step.wakeAtUnixMs, isResumed }
-        return passage
-      }
-      if (step._tag !== "call") continue
-      // The result belongs to the call: a stream that breaks meanwhile ends neither.
-      yield* Effect.uninterruptible(carryOut(session, now, { kind: step.kind, n }))
-      isResumed ||= step.kind === "resume"
+    for (let count = 0; count < MAX_ROUNDS; count += 1) {
+      const step: Round = yield* round(session, calls, isResumed)
+      if (step.passage !== undefined) return step.passage
+      isResumed = step.isResumed
     }
-    return yield* Effect.die(new Error(`the suspension of ${sessionId} does not come to rest`))
+    return yield* Effect.die(new Error(`the suspension of ${session.row.sessionId} does not come to rest`))
   })
 
   const count = (tags: ReadonlyArray<SuspensionState["_tag"]>) =>
@@ -227,8 +263,16 @@ const make = Effect.gen(function* () {
     },
 
     /** How many sessions are suspended by the service, by another party, and open though they wait for people. */
-    counts: () => ({ service: count(["suspended", "stuck"]), other: count(["held"]), refused: count(["running"]) })
+    counts: () => ({ service: count(["suspended", "stuck"]), other: count(["held"]), no: count(["running"]) })
   }
+})
+
+/** How soon a fiber looks again at a session of which another one makes a call. Milliseconds. */
+const CALLING_MS = 100
+
+const waitsForCall = (nowUnixMs: number): SuspensionPlan => ({
+  step: { _tag: "rest", wakeAtUnixMs: nowUnixMs + CALLING_MS },
+  state: { _tag: "open" }
 })
 
 type Snapshot = Effect.Success<ReturnType<ParticipantCalls["getSession"]>>

@@ -61,7 +61,7 @@ const KilledRows = Layer.effect(
       called: (sessionId, n) =>
         at(`${kindOf(n)} planned`).pipe(
           Effect.andThen(rows.called(sessionId, n)),
-          Effect.andThen(at(`${kindOf(n)} called`))
+          Effect.tap(() => at(`${kindOf(n)} called`))
         ),
       // In the transaction that stores the result.
       settle: (sessionId, n, outcome, reason) =>

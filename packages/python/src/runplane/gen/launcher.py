@@ -643,6 +643,8 @@ class InboxItem(_InboxItemRequired, total=False):
     basis: Basis
     unavailable: str
     """Why the item takes no answer now, such as a session that is being read again."""
+    suspension: str
+    """What the person has to know of the suspension of the session, such as an answer that waits for another party."""
     consequences: List[ActConsequence]
     """What each act leads to; absent while it would show withheld votes, and without known rules."""
     given: ItemAnswer

@@ -83,12 +83,7 @@ export {
   longestSuspendMs,
   MAX_SUSPENSIONS,
   planSuspension,
-  type SessionNow,
   SUSPENSION_PAUSES,
-  type SuspendableSeat,
-  type SuspendableSession,
-  type SuspensionAct,
-  type SuspensionPauses,
   type SuspensionPlan,
   type SuspensionState,
   type SuspensionStep,
@@ -96,3 +91,10 @@ export {
   suspensionText,
   whyExpired
 } from "./Suspension.ts"
+export type {
+  SessionNow,
+  SuspendableSeat,
+  SuspendableSession,
+  SuspensionAct,
+  SuspensionPauses
+} from "./SuspensionAct.ts"

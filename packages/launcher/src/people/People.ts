@@ -24,7 +24,7 @@ import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import { SeatWork } from "./SeatWork.ts"
 import { SignInRows } from "./SignInRows.ts"
-import { Suspensions } from "./Suspensions.ts"
+import { Suspensions } from "./suspend/Suspensions.ts"
 
 /** The seats of people in a service that has a database for them. */
 export interface PeopleShape {

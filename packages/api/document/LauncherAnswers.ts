@@ -141,6 +141,13 @@ export const launcherAnswers = {
     "the caller may not answer for this seat; the text says why",
     launcherError("FORBIDDEN", "you may not answer: the requester of a run answers none of its questions")
   ),
+  SignInNotFresh: errorAnswer(
+    "the scenario requires a sign-in at the issuer of the last five minutes",
+    launcherError(
+      "SIGN_IN_NOT_FRESH",
+      "this question requires a sign-in at the issuer of the last five minutes: sign in again in its page"
+    )
+  ),
   InvalidAnswer: errorAnswer(
     "the answer does not fit the seat; `metadata.field` is the field",
     launcherError("VALIDATION_ERROR", "reason: this seat requires one", { field: "reason" })

@@ -1,4 +1,5 @@
 import { tmpdir, userInfo } from "node:os"
+import type { SignInKind } from "@runplane/domain"
 import {
   defaultsOf,
   LaunchSettings,
@@ -50,6 +51,12 @@ const authSettings = {
   timeoutMs: LaunchSettings.PROTO_AUTH_SERVICE_TIMEOUT_MS,
   tokenTtlSeconds: LaunchSettings.PROTO_AUTH_TOKEN_TTL_SECONDS,
   scopeOverrides: LaunchSettings.PROTO_AUTH_SCOPES_JSON
+}
+
+const signInSettings = {
+  keys: ServiceSettings.AUTH_API_KEYS,
+  issuer: ServiceSettings.OIDC_ISSUER,
+  clientId: LaunchSettings.OIDC_CLIENT_ID
 }
 
 const callbackSettings = {
@@ -105,6 +112,8 @@ export type LauncherSettingsShape = SettingValues<typeof settings> & {
   readonly controlPlane: ControlPlaneSettings | undefined
   /** Undefined: no participant is a person. */
   readonly database: LauncherDatabase | undefined
+  /** What people sign in with; undefined where it is not known. */
+  readonly signIn: SignInKind | undefined
 }
 
 /**
@@ -129,8 +138,11 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
       const { apiKey, timeoutMs, url } = yield* read(controlPlaneSettings)
       const { caFile, password, url: databaseUrl } = yield* read(databaseSettings)
       if (auth.url === "" && !(yield* read(developmentCredentials)).allowed) return yield* invalidConfig(NO_AUTH)
+      const { clientId, issuer, keys } = yield* read(signInSettings)
+      const hasIssuer = issuer !== undefined && clientId !== undefined
       return yield* resolve({
         ...given,
+        signIn: hasIssuer ? "oidc" : keys.length > 0 ? "key" : "none",
         dataDir: dataDir === "" ? undefined : dataDir,
         agentUser:
           user === undefined
@@ -195,6 +207,7 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
     cancelCallback: undefined,
     controlPlane: undefined,
     database: undefined,
+    signIn: undefined,
     ...options,
     ...(options.dataDir !== undefined && { dataDir: path.resolve(options.dataDir) }),
     packsDir,

@@ -1,3 +1,4 @@
+export { type Misuse, makeAuthenticator } from "./Authenticator.ts"
 export { type Programs, programFile } from "./Bundle.ts"
 export { type Chance, chanceOf } from "./Chance.ts"
 export { type Flood, floodsOf, giantsOf } from "./Floods.ts"

@@ -19,7 +19,10 @@ export class LaunchRejected extends failure<LaunchRejected>()(400, "LaunchReject
   readonly _tag = "LaunchRejected"
 }
 
-export class LaunchForbidden extends failure<LaunchForbidden>()(403, "LaunchForbidden", ["FORBIDDEN"]) {
+export class LaunchForbidden extends failure<LaunchForbidden>()(403, "LaunchForbidden", [
+  "FORBIDDEN",
+  "SIGN_IN_NOT_FRESH"
+]) {
   readonly _tag = "LaunchForbidden"
 }
 

@@ -77,6 +77,7 @@ export class InboxGroup extends HttpApiGroup.make("inbox")
       error: [
         Failure.InvalidAnswer,
         Failure.PersonForbidden,
+        Failure.SignInNotFresh,
         Failure.ItemNotFound,
         Failure.ItemAnswered,
         Failure.ItemStale,

@@ -129,6 +129,7 @@ const launcherErrorStatus = {
   AGENT_ATTACH_FAILED: 502,
   LAUNCHES_FULL: 503,
   FORBIDDEN: 403,
+  SIGN_IN_NOT_FRESH: 403,
   INTERNAL_ERROR: 500
 } as const
 

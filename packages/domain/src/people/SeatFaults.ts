@@ -12,7 +12,10 @@ import {
   seatMode,
   seatRules
 } from "./SeatRules.ts"
-import { longestSuspendMs } from "./Suspension.ts"
+import { longestSuspendMs } from "./suspend/Suspension.ts"
+
+/** What people sign in with at a service: its keys, an OIDC issuer, or nothing. */
+export type SignInKind = "key" | "oidc" | "none"
 
 /** What `people:` is checked against. */
 export interface PeopleContext {
@@ -28,8 +31,15 @@ export interface PeopleContext {
   readonly policy: BoundPolicy | undefined
   /** The groups that the directory defines; undefined where groups come from tokens. */
   readonly groups: ReadonlySet<string> | undefined
-  /** What people sign in with; undefined where it is not known. A key has no time of sign-in. */
-  readonly signIn?: "key" | "oidc"
+  /** What people sign in with; undefined where it is not known. */
+  readonly signIn?: SignInKind | undefined
+}
+
+/** Why a service cannot prove when a person has signed in; undefined for one that can. */
+const LACKS: Readonly<Record<SignInKind, string | undefined>> = {
+  key: "a key has no time of sign-in",
+  none: "set OIDC_ISSUER and OIDC_CLIENT_ID",
+  oidc: undefined
 }
 
 /** What is wrong with the seats of a launch: errors are refused, warnings are shown. Pure. */
@@ -86,8 +96,8 @@ const seatFaults = (seat: string, text: PeopleText[string], context: PeopleConte
     refuse("assign", `no directory defines the group "${group}"`)
   }
   if (rules.proof === "passkey") refuse("proof", "proof passkey is not supported yet: write session or fresh")
-  else if (rules.proof !== "session" && context.signIn === "key") {
-    refuse("proof", `proof ${rules.proof} needs a sign-in at an OIDC issuer: a key has no time of sign-in`)
+  else if (rules.proof !== "session" && LACKS[context.signIn ?? "oidc"] !== undefined) {
+    refuse("proof", `proof ${rules.proof} needs a sign-in at an OIDC issuer: ${LACKS[context.signIn ?? "oidc"]}`)
   }
   if (context.policy !== undefined) policyFaults(seat, mode, rules, context.policy, context, refuse, warn)
   if (rules.ask === "pivotal" && rules.reveal === "after") {

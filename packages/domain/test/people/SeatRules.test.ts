@@ -140,6 +140,7 @@ describe("people of a scenario", () => {
       "onDeadline: no participant of a handoff can abstain"
     ],
     ["a proof that a key cannot give", { proof: "fresh" }, { signIn: "key" }, "proof: proof fresh needs a sign-in"],
+    ["a proof without an issuer", { proof: "fresh" }, { signIn: "none" }, "proof: proof fresh needs a sign-in at an"],
     ["a proof that no sign-in gives", { proof: "passkey" }, {}, "proof: proof passkey is not supported yet"],
     [
       "a handoff that silence accepts",

@@ -3,6 +3,7 @@ import {
   type AnswerVerdict,
   basisAt,
   checkAnswer,
+  isFreshSignIn,
   type Person,
   personIn,
   type Right,
@@ -26,7 +27,9 @@ import { SeatWork } from "./SeatWork.ts"
 /** A person as it has signed in. */
 export interface SignedIn extends Person {
   /** `none` where the service requires no sign-in. */
-  readonly proof: "none" | "session" | "fresh"
+  readonly proof: "none" | "session"
+  /** When the person of a cookie signed in at the issuer, Unix milliseconds; undefined where that is not known. */
+  readonly signedInAtUnixMs?: number | undefined
   /** How the answer came in: `api`, `console`, `cli`. */
   readonly channel: string
   /** Whether the credential of the person reads the runs of the control plane too; assumed where that is not known. */
@@ -54,6 +57,10 @@ export class AnswerRefused extends Data.TaggedError("AnswerRefused")<{
     | { readonly _tag: "too-many"; readonly perMinute: number }
     | Exclude<AnswerVerdict, { readonly _tag: "store" | "same" }>
 }> {}
+
+/** What the sign-in of a person proves now, by the clock of the database. */
+export const proofOf = ({ proof, signedInAtUnixMs }: SignedIn, nowUnixMs: number): "none" | "session" | "fresh" =>
+  proof === "session" && isFreshSignIn(signedInAtUnixMs, nowUnixMs) ? "fresh" : proof
 
 /** A refusal for the audit, without the reason that the person wrote. */
 const refusalOf = (why: AnswerRefused["why"], { content }: Submitted) => {
@@ -113,8 +120,10 @@ const make = Effect.gen(function* () {
       answeredBy
     })
     if (right !== "answer") return yield* refuse({ _tag: "forbidden", right })
+    const now = yield* items.now
+    const given = proofOf(person, now)
     // A repeated answer is answered with the first, however old the sign-in is by then.
-    if (proof === "fresh" && person.proof !== "fresh" && item.given === undefined) {
+    if (proof === "fresh" && given !== "fresh" && item.given === undefined) {
       return yield* refuse({ _tag: "not-fresh" })
     }
     const session = runner.sessionOf(at.sessionId, at.seat)
@@ -140,7 +149,7 @@ const make = Effect.gen(function* () {
         takesEvaluations: session !== undefined && takesEvaluations(session.view)
       },
       { person: person.id, content: submitted.content, proposalHash: submitted.proposalHash },
-      yield* items.now
+      now
     )
     if (verdict._tag === "same") return at
     if (verdict._tag !== "store") return yield* refuse(verdict)
@@ -149,7 +158,7 @@ const make = Effect.gen(function* () {
       return yield* refuse({ _tag: "too-many", perMinute: ANSWERS_PER_MINUTE })
     }
     const { channel, readsRuns: couldHaveSeen } = person
-    const by = { origin: "person", person: person.id, proof: person.proof, channel, couldHaveSeen } as const
+    const by = { origin: "person", person: person.id, proof: given, channel, couldHaveSeen } as const
     yield* work.store(session, { content: submitted.content, basis, item, by })
     return at
   })

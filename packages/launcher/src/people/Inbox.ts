@@ -23,6 +23,7 @@ import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { proofOf, type SignedIn } from "./Answers.ts"
 import { type AddedAssignee, AssigneeRows } from "./AssigneeRows.ts"
 import { type InboxQuery, type InboxRow, InboxRows, type InboxScope } from "./InboxRows.ts"
 import { type ItemRow, ItemRows } from "./ItemRows.ts"
@@ -70,6 +71,8 @@ export interface ShownItem {
   /** Whether what the answer says is withheld: the person still has a question of this session to answer. */
   readonly isGivenWithheld: boolean
   readonly proof: "session" | "fresh" | "passkey"
+  /** What the sign-in of the person proves now. */
+  readonly givenProof: "none" | "session" | "fresh"
   readonly policyVersion: string
   /** The rules of the session in words; empty where they are not known. */
   readonly policy: ReadonlyArray<string>
@@ -105,7 +108,7 @@ const make = Effect.gen(function* () {
 
     /** An item; undefined for one that the person may not read. */
     show: Effect.fn("Inbox.show")(function* (
-      person: Person,
+      person: SignedIn,
       id: string,
       { isSeen, scope }: Reading = { scope: "own", isSeen: true }
     ) {
@@ -140,6 +143,7 @@ const make = Effect.gen(function* () {
         given: item.given,
         isGivenWithheld: isAwaited,
         proof,
+        givenProof: proofOf(person, yield* items.now),
         policyVersion: row.hashed.policyVersion,
         policy: session?.facts.sessionRules === undefined ? [] : policyLines(session.facts.sessionRules),
         ...(session === undefined || !isRead ? UNREAD : shownOf(session, item, right, isAwaited))

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { AgentTokens } from "../agents/AgentTokens.ts"
 import { ItemRows } from "./ItemRows.ts"
@@ -27,6 +28,11 @@ const STATE_POLL_ANY_MS = 20
 const OPEN_POLL_MS = 500
 /** A session that is not open after so long never will be. Milliseconds. */
 const NEVER_OPENED_MS = 24 * 3_600_000
+/**
+ * Seats that work on their rows at a time. Without this: when many items open at once, their seats hold every
+ * connection of the pool, in a line for one lock, and a read of the inbox waits for them.
+ */
+const WORKING_SEATS = 4
 /** How long the last messages of an ended session may take to arrive. Milliseconds. */
 const LAST_MESSAGES_MS = 10_000
 
@@ -71,6 +77,7 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const work = yield* SeatWork
   const outbox = yield* SeatOutbox
+  const turns = yield* Semaphore.make(WORKING_SEATS)
   const suspensions = yield* Suspensions
   const { callsOf, stateOf, stateOrNone } = callsBy(yield* AgentTokens, yield* ParticipantClient)
 
@@ -92,7 +99,7 @@ const make = Effect.gen(function* () {
     }
     const facts = yield* readFacts(calls, empty, found.success)
     // Items follow the clock of the database.
-    const offsetMs = (yield* items.now) - (yield* Clock.currentTimeMillis)
+    const offsetMs = (yield* turns.withPermit(items.now)) - (yield* Clock.currentTimeMillis)
     let view: SeatView = empty
     const publish = Effect.suspend(() => {
       seat.session = { row, rules: rulesOf(view, row), view, facts }
@@ -146,12 +153,13 @@ const make = Effect.gen(function* () {
       const { session } = seat
       if (session === undefined) return yield* Effect.die(new Error("a seat without a session works"))
       const ordinal = session.view.messages.length
-      const worked: Worked = ordinal < seat.reached ? UNREAD : yield* work.reconcile(session, ended)
+      const worked: Worked = ordinal < seat.reached ? UNREAD : yield* turns.withPermit(work.reconcile(session, ended))
       const calls = yield* callsOf(row)
       const isRead = ended === undefined && ordinal >= seat.reached
       const passage = isRead ? yield* suspensions.advance(session, calls, seat.wakeSession) : undefined
       seat.reached = Math.max(seat.reached, ordinal)
-      const due = passage?.isSuspended ? undefined : yield* outbox.deliver(session, calls, stateOrNone(row))
+      const isDue = worked.isAnswered && passage?.isSuspended !== true
+      const due = isDue ? yield* outbox.deliver(session, calls, stateOrNone(row)) : undefined
       const now = yield* Clock.currentTimeMillis
       if (ended !== undefined) {
         // A runtime that does not know the session will not acknowledge a message of it.
@@ -164,9 +172,9 @@ const make = Effect.gen(function* () {
       yield* Effect.timeoutOption(Queue.take(seat.wakes), Math.max(MIN_WAIT_MS, Math.min(...waits)))
       if (ended !== undefined || (yield* Clock.currentTimeMillis) - polledAt < pollMs) continue
       polledAt = yield* Clock.currentTimeMillis
-      const state = yield* stateOf(row)
-      if (isOver(state)) {
-        ended = state
+      const polled = yield* stateOf(row)
+      if (isOver(polled)) {
+        ended = polled
         endedAt = polledAt
       }
     }
@@ -211,7 +219,7 @@ const callsBy = (tokens: AgentTokens["Service"], client: ParticipantClient["Serv
 const MIN_WAIT_MS = 20
 
 /** Nothing is known of the items while the session is read again. */
-const UNREAD: Worked = { wakeInMs: undefined, isSettled: false }
+const UNREAD: Worked = { wakeInMs: undefined, isSettled: false, isAnswered: true }
 
 const isOver = (state: string): boolean => ENDED.has(state) || state === "GONE"
 

@@ -41,6 +41,8 @@ export interface Worked {
   readonly wakeInMs: number | undefined
   /** Whether every item is closed. */
   readonly isSettled: boolean
+  /** Whether an answer may have to be sent. */
+  readonly isAnswered: boolean
 }
 
 /** An answer with its message, before it is stored. */
@@ -162,7 +164,8 @@ const make = Effect.gen(function* () {
           yield* seats.noteOrdinal(row.sessionId, row.seat, view.messages.length)
           const worked: Worked = {
             wakeInMs: wakeIn(wakeAtUnixMs === undefined ? undefined : wakeAtUnixMs - unixMs, refusal),
-            isSettled: stored.every(({ state }) => isClosed(state))
+            isSettled: stored.every(({ state }) => isClosed(state)),
+            isAnswered: stored.some(({ state }) => state === "answered" || state === "sent")
           }
           return worked
         }

@@ -104,6 +104,23 @@ describe("the seats of a compiled launch", () => {
     })
   )
 
+  it.effect.each([
+    ["oidc", /^compiled$/],
+    [undefined, /^compiled$/],
+    ["key", /^launch\.people\.second\.proof: proof fresh needs a sign-in at an OIDC issuer: a key has no time/],
+    ["none", /^launch\.people\.second\.proof: proof fresh needs .* set OIDC_ISSUER and OIDC_CLIENT_ID$/]
+  ] as const)("take proof fresh from a service with the sign-in %s", ([signIn, message]) =>
+    Effect.gen(function* () {
+      const version = yield* versionOf({
+        schema: SCHEMA,
+        launch: 'people: { second: { assign: ["person:a"], proof: fresh } }'
+      })
+      const context = { ...CONTEXT, people: { isPerson, groups: undefined, signIn } }
+      const result = compileLaunch(version, { scenarioRef: REF, inputs: {} }, context)
+      assert.match(Result.isFailure(result) ? result.failure.message : "compiled", message)
+    })
+  )
+
   it.effect("need groups of the directory, also from an input", () =>
     Effect.gen(function* () {
       const groups = new Set(["risk"])

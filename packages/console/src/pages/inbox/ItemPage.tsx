@@ -21,7 +21,7 @@ import {
   withheldText
 } from "../../view/inbox/InboxWords.ts"
 import { itemCard } from "../../view/inbox/ItemCard.ts"
-import { differenceOf } from "../../view/inbox/ItemChanges.ts"
+import { assigneeText, differenceOf, returnText } from "../../view/inbox/ItemChanges.ts"
 import { subjectOf } from "../../view/inbox/PayloadText.ts"
 import { AnswerBar } from "./AnswerBar.tsx"
 import { Outcome } from "./Outcome.tsx"
@@ -106,6 +106,7 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
           </div>
         </section>
         <Messages item={item} />
+        <WhoMay item={item} />
         <More title="Policy" isOpen={false}>
           <p>
             <UserText text={item.policy.version} className="font-medium" />
@@ -228,6 +229,30 @@ const Messages = ({ item: { messages } }: { readonly item: InboxItem }) =>
       </ul>
     </section>
   )
+
+/** Who may answer, and who returned it with which reason. */
+const WhoMay = ({ item: { assigned, returns } }: { readonly item: InboxItem }) => (
+  <More title="Who may answer" isOpen={returns.length > 0}>
+    <p className="text-soft">
+      <UserText text={assigned.map(({ to }) => assigneeText(to)).join(", ")} />
+    </p>
+    {returns.length === 0 ? null : (
+      <ul className="mt-2 flex flex-col gap-2">
+        {returns.map(({ at, by, reason, to }) => (
+          <li key={`${at} ${by}`} className="border-l-2 border-line-strong pl-3">
+            <UserText text={returnText(by, to)} className="font-medium" />{" "}
+            <span className="text-muted">
+              <Time at={at} />
+            </span>
+            <p className="text-soft">
+              <UserText text={reason} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    )}
+  </More>
+)
 
 const VERDICTS: Readonly<Record<string, string>> = {
   APPROVE: "approve",

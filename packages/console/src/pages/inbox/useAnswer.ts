@@ -1,4 +1,4 @@
-import type { AnsweredItem, InboxItem } from "@runplane/api"
+import type { AnsweredItem, InboxItem, ReturnedItem, ReturnRequest } from "@runplane/api"
 import type { AnswerContent } from "@runplane/domain"
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query"
 import { callInbox } from "../../client/Inbox.ts"
@@ -9,6 +9,8 @@ import { itemKey } from "./useInbox.ts"
 
 export type SentAnswer = UseMutationResult<AnsweredItem, Error, AnswerContent>
 
+const pageHeaders = (nonce: string | undefined) => (nonce === undefined ? {} : { "x-page-nonce": nonce })
+
 /** Sends an answer about what is shown now; its draft ends with it. */
 export const useAnswer = ({ basis, id, nonce, proposalHash }: InboxItem): SentAnswer => {
   const queries = useQueryClient()
@@ -16,15 +18,16 @@ export const useAnswer = ({ basis, id, nonce, proposalHash }: InboxItem): SentAn
     mutationFn: (content) => {
       if (basis === undefined) throw new Error("the session is being read again")
       const { ordinal, sha256 } = basis
-      const { act, reason, recommendation, severity } = content
+      const { act, confidence, reason, recommendation, severity } = content
       return callInbox((api) =>
         api.inbox.answer({
           params: { id },
-          headers: nonce === undefined ? {} : { "x-page-nonce": nonce },
+          headers: pageHeaders(nonce),
           payload: {
             act,
             reason,
             ...(recommendation !== undefined && { recommendation }),
+            ...(confidence !== undefined && { confidence }),
             ...(severity !== undefined && { severity }),
             proposalHash,
             basis: { ordinal, sha256 }
@@ -37,6 +40,18 @@ export const useAnswer = ({ basis, id, nonce, proposalHash }: InboxItem): SentAn
       if (refusedAnswer(problemOf(error, "")).isOver) writeDraft(id, "")
     },
     // What the item is now, whatever the answer was.
+    onSettled: () => queries.invalidateQueries({ queryKey: itemKey(id) })
+  })
+}
+
+export type SentReturn = UseMutationResult<ReturnedItem, Error, ReturnRequest>
+
+/** Returns the item to all who may answer, or to a colleague. */
+export const useReturn = ({ id, nonce }: InboxItem): SentReturn => {
+  const queries = useQueryClient()
+  return useMutation<ReturnedItem, Error, ReturnRequest>({
+    mutationFn: (payload) =>
+      callInbox((api) => api.inbox.return({ params: { id }, headers: pageHeaders(nonce), payload })),
     onSettled: () => queries.invalidateQueries({ queryKey: itemKey(id) })
   })
 }

@@ -18,8 +18,8 @@ export interface Refused {
   readonly lines: ReadonlyArray<string>
   /** The item to answer instead. */
   readonly newItem?: string
-  /** Another sign-in makes the answer possible. */
-  readonly needsSignIn?: true
+  /** Another sign-in makes the answer possible; `fresh`: at the issuer, although the person is signed in. */
+  readonly needsSignIn?: "any" | "fresh"
   /** Whether the draft has no more use. */
   readonly isOver: boolean
 }
@@ -38,12 +38,36 @@ const sentence = (text: string): string => {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`
 }
 
+/** The same for a return. */
+export const refusedReturn = (refusal: Refusal): Refused => {
+  const { code, messages, status } = refusal
+  const lines = messages.map(sentence)
+  if (status === 401) return refusedAnswer(refusal)
+  if (status === 403) return { title: "Refused: the question was not returned", lines, isOver: false }
+  if (status === 410) return { title: "Too late: the question was not returned", lines, isOver: true }
+  if (status === 0 || status >= 500) {
+    return { title: "It is not known whether the return arrived", lines, isOver: false }
+  }
+  return code === "ITEM_NOT_FOUND"
+    ? { title: "The question is gone", lines, isOver: true }
+    : { title: "The return was refused", lines, isOver: false }
+}
+
 export const refusedAnswer = ({ code, messages, metadata, status }: Refusal): Refused => {
   const { act, at, by, newItem } = Option.getOrElse(readMetadata(metadata ?? {}), (): typeof Metadata.Type => ({}))
   const lines = messages.map(sentence)
   const next = newItem === undefined ? {} : { newItem }
   if (status === 401) {
-    return { title: "You are not signed in any more", lines: ["Your text is kept."], needsSignIn: true, isOver: false }
+    return { title: "You are not signed in any more", lines: ["Your text is kept."], needsSignIn: "any", isOver: false }
+  }
+  if (code === "SIGN_IN_NOT_FRESH") {
+    const kept = "Your text is kept: sign in again, and send it then."
+    return {
+      title: "Your sign-in is too old: your answer was not sent",
+      lines: [kept],
+      needsSignIn: "fresh",
+      isOver: false
+    }
   }
   if (status === 403) return { title: "Refused: your answer was not sent", lines, isOver: false }
   if (code === "ITEM_ANSWERED") {

@@ -44,7 +44,10 @@ export const answerError = (why: AnswerRefused["why"], beside: Beside) => {
     case "forbidden":
       return personForbidden(mayNotText(why.right))
     case "not-fresh":
-      return personForbidden("this question requires a sign-in of the last five minutes: sign in again")
+      return launcherError(
+        "SIGN_IN_NOT_FRESH",
+        "this question requires a sign-in at the issuer of the last five minutes: sign in again in its page"
+      )
     case "unavailable":
       return why.isFinal
         ? launcherError("HISTORY_GONE", `the item takes no answer: ${why.reason}`)

@@ -1,6 +1,5 @@
 import { CurrentActor, type InboxItem, launcherError } from "@runplane/api"
 import { RequestFacts } from "@runplane/server"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
@@ -28,7 +27,6 @@ export const makeInboxCalls = Effect.gen(function* () {
     if (actor.actorType === "anonymous" && withoutPerson !== undefined) return yield* personForbidden(withoutPerson)
     const { via } = yield* RequestFacts
     return callerOf(actor, {
-      nowUnixMs: yield* Clock.currentTimeMillis,
       isAssistant: via !== undefined,
       packGroups: yield* directory.groupsOf(personIdOf(actor)),
       headers

@@ -73,7 +73,7 @@ interface Beside {
 }
 
 /** An item with everything that its answer rests on. */
-export const itemAnswer = (shown: ShownItem, { mayNot, person }: Caller, { nonce, run }: Beside): InboxItem => {
+export const itemAnswer = (shown: ShownItem, { mayNot }: Caller, { nonce, run }: Beside): InboxItem => {
   const { basis, closedActs, consequences, given, payload, right, row, suspension, unavailable } = shown
   const decoded = payload && cleanObject(payload)
   const why = right === "answer" ? mayNot : mayNotText(right)
@@ -86,7 +86,7 @@ export const itemAnswer = (shown: ShownItem, { mayNot, person }: Caller, { nonce
     mayAnswer: why === undefined,
     ...(why !== undefined && { mayNotBecause: why }),
     reasonRule: shown.reason,
-    proof: { needed: shown.proof === "fresh" ? "fresh" : "session", given: person.proof },
+    proof: { needed: shown.proof === "fresh" ? "fresh" : "session", given: shown.givenProof },
     acts: why === undefined ? shown.acts : [],
     ...(closedActs !== undefined && { closedActs }),
     ...(basis !== undefined && { basis }),

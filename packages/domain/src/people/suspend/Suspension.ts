@@ -1,13 +1,7 @@
-import { type Backoff, backoffMs } from "../values/Backoff.ts"
-import { BARRIER_MS } from "./Barrier.ts"
-import { isClosed } from "./ItemLife.ts"
-import type {
-  SessionNow,
-  SuspendableSeat,
-  SuspendableSession,
-  SuspensionAct,
-  SuspensionPauses
-} from "./SuspensionAct.ts"
+import { type Backoff, backoffMs } from "../../values/Backoff.ts"
+import { BARRIER_MS } from "../Barrier.ts"
+import { isClosed } from "../ItemLife.ts"
+import type { SuspendableSeat, SuspendableSession, SuspensionAct, SuspensionPauses } from "./SuspensionAct.ts"
 import { quietAt } from "./SuspensionQuiet.ts"
 
 /** Suspensions of one session that a runtime resumes, from release 0.8.0 on: the resume of one more expires it. */

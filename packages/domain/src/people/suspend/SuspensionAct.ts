@@ -1,7 +1,7 @@
-import type { SessionRules } from "../insight/ActivePolicy.ts"
-import type { StoredItem } from "./SeatPlan.ts"
-import type { SeatRules } from "./SeatRules.ts"
-import type { SeatView } from "./SeatView.ts"
+import type { SessionRules } from "../../insight/ActivePolicy.ts"
+import type { StoredItem } from "../SeatPlan.ts"
+import type { SeatRules } from "../SeatRules.ts"
+import type { SeatView } from "../SeatView.ts"
 
 /** A suspension or a resume of a session: one of the service, stored before its call, or one that it has observed. */
 export interface SuspensionAct {

@@ -1,9 +1,9 @@
-import { actionLog } from "../insight/ActionLog.ts"
-import { isAllowed, type SessionRules } from "../insight/ActivePolicy.ts"
-import { takesEvaluations } from "./Barrier.ts"
-import { isClosed } from "./ItemLife.ts"
-import type { SeatView, SeenMessage } from "./SeatView.ts"
-import { isBallot } from "./SeatView.ts"
+import { actionLog } from "../../insight/ActionLog.ts"
+import { isAllowed, type SessionRules } from "../../insight/ActivePolicy.ts"
+import { takesEvaluations } from "../Barrier.ts"
+import { isClosed } from "../ItemLife.ts"
+import type { SeatView, SeenMessage } from "../SeatView.ts"
+import { isBallot } from "../SeatView.ts"
 import type { SuspendableSeat, SuspendableSession } from "./SuspensionAct.ts"
 
 /**

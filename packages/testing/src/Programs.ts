@@ -19,8 +19,8 @@ const CHILDREN = {
   "archive-child": "packages/control-plane/test/features/archive/ArchiveChild.ts",
   "receipt-child": "packages/control-plane/test/features/receipts/ReceiptChild.ts",
   "seat-child": "packages/launcher/test/people/SeatChild.ts",
-  "soak-child": "packages/launcher/test/people/SoakChild.ts",
-  "suspension-child": "packages/launcher/test/people/SuspensionChild.ts"
+  "suspension-child": "packages/launcher/test/people/suspend/SuspensionChild.ts",
+  "soak-child": "packages/launcher/test/people/SoakChild.ts"
 }
 
 /** The optional package of `runplane query`, which a user installs beside the programs. */

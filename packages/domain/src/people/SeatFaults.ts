@@ -12,7 +12,7 @@ import {
   seatMode,
   seatRules
 } from "./SeatRules.ts"
-import { longestSuspendMs } from "./Suspension.ts"
+import { longestSuspendMs } from "./suspend/Suspension.ts"
 
 /** What people sign in with at a service: its keys, an OIDC issuer, or nothing. */
 export type SignInKind = "key" | "oidc" | "none"

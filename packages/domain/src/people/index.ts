@@ -97,16 +97,18 @@ export {
   longestSuspendMs,
   MAX_SUSPENSIONS,
   planSuspension,
-  type SessionNow,
   SUSPENSION_PAUSES,
-  type SuspendableSeat,
-  type SuspendableSession,
-  type SuspensionAct,
-  type SuspensionPauses,
   type SuspensionPlan,
   type SuspensionState,
   type SuspensionStep,
   suspensionsOf,
   suspensionText,
   whyExpired
-} from "./Suspension.ts"
+} from "./suspend/Suspension.ts"
+export type {
+  SessionNow,
+  SuspendableSeat,
+  SuspendableSession,
+  SuspensionAct,
+  SuspensionPauses
+} from "./suspend/SuspensionAct.ts"

@@ -46,6 +46,18 @@ export const layerAgentMetrics = Layer.effectDiscard(
       gauge("runplane_seats_held", "Seats with an item that waits because too many are open", () => {
         return people.limits.held().waiting
       })
+      new Gauge({
+        name: "runplane_sessions_waiting_for_people",
+        help: "Sessions with seats that suspend them: suspended by the service, by another party, or not although due",
+        labelNames: ["suspended"],
+        registers: [registry],
+        collect() {
+          const { no, other, service } = people.suspensions.counts()
+          this.set({ suspended: "service" }, service)
+          this.set({ suspended: "other" }, other)
+          this.set({ suspended: "no" }, no)
+        }
+      })
     }
     new Counter({
       name: "runplane_launched_runs_dropped_total",

@@ -76,6 +76,15 @@ export const layerPeopleMetrics = Layer.effectDiscard(
       "Answers whose message id another participant had used: they got a new id",
       ({ ids_taken }) => [[{}, ids_taken]]
     )
+    counter(
+      "runplane_suspensions_total",
+      "Suspensions of sessions that waited for people alone, and those that the runtime refused",
+      ({ suspensions, suspensions_refused }) => [
+        [{ outcome: "done" }, suspensions],
+        [{ outcome: "refused" }, suspensions_refused]
+      ],
+      ["outcome"]
+    )
     gauge(
       "runplane_answers_unsettled_age_seconds",
       "Age of the oldest answer whose message is neither read in its session nor refused; 0 without one",

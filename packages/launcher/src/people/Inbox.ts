@@ -30,7 +30,7 @@ import { type ItemRow, ItemRows } from "./ItemRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import type { SeatSession } from "./SeatSession.ts"
-import { Suspensions } from "./Suspensions.ts"
+import { Suspensions } from "./suspend/Suspensions.ts"
 
 /** A message of another participant about the same subject, as a person is shown it. */
 export interface ShownMessage {

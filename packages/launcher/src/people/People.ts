@@ -26,6 +26,7 @@ import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import { SeatWork } from "./SeatWork.ts"
 import { SignInRows } from "./SignInRows.ts"
+import { Suspensions } from "./suspend/Suspensions.ts"
 
 /** The seats of people in a service that has a database for them. */
 export interface PeopleShape {
@@ -43,6 +44,7 @@ export interface PeopleShape {
   readonly limits: OpenLimits["Service"]
   readonly passkeys: Passkeys["Service"]
   readonly proofs: PasskeyProofs["Service"]
+  readonly suspensions: Suspensions["Service"]
 }
 
 /** The seats of people; undefined in a service without a database, which launches no scenario with a seat. */
@@ -96,7 +98,8 @@ const layerWith = (
         signIns: yield* SignInRows,
         limits: yield* OpenLimits,
         passkeys: yield* Passkeys,
-        proofs: yield* PasskeyProofs
+        proofs: yield* PasskeyProofs,
+        suspensions: yield* Suspensions
       })
     })
   ).pipe(

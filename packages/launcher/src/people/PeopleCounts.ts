@@ -9,6 +9,8 @@ const Counts = Schema.Struct({
   by_person: Schema.Int,
   by_deadline: Schema.Int,
   ids_taken: Schema.Int,
+  suspensions: Schema.Int,
+  suspensions_refused: Schema.Int,
   oldest_seconds: Schema.Finite,
   unposted: Schema.Int
 })
@@ -27,6 +29,10 @@ export const countPeople = (sql: PgClient.PgClient) =>
         (SELECT count(*) FROM people.answers WHERE origin = 'person')::int AS by_person,
         (SELECT count(*) FROM people.answers WHERE origin = 'deadline')::int AS by_deadline,
         (SELECT count(*) FROM people.audit WHERE action = 'item.id-taken')::int AS ids_taken,
+        (SELECT count(*) FROM people.suspensions
+          WHERE kind = 'suspend' AND actor = 'service' AND outcome = 'done')::int AS suspensions,
+        (SELECT count(*) FROM people.suspensions
+          WHERE kind = 'suspend' AND actor = 'service' AND outcome = 'refused')::int AS suspensions_refused,
         coalesce((SELECT extract(epoch FROM clock_timestamp() - min(answered_at))
           FROM people.answers WHERE settled_at IS NULL), 0)::float8 AS oldest_seconds,
         (SELECT count(*) FROM people.records WHERE ended_at IS NULL)::int AS unposted`,

@@ -18,7 +18,7 @@ import { SeatOutbox } from "./SeatOutbox.ts"
 import { type SeatRow, SeatRows } from "./SeatRows.ts"
 import { readFacts, rulesOf, type SeatSession, sha256, viewTools } from "./SeatSession.ts"
 import { SeatWork, type Worked } from "./SeatWork.ts"
-import { Suspensions } from "./Suspensions.ts"
+import { Suspensions } from "./suspend/Suspensions.ts"
 
 /** How often the state of a session is read: its end is not on its stream. Milliseconds. */
 const STATE_POLL_MS = 5_000
@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
   const outbox = yield* SeatOutbox
   const turns = yield* Semaphore.make(WORKING_SEATS)
   const suspensions = yield* Suspensions
-  const { callsOf, stateOf } = callsBy(yield* AgentTokens, yield* ParticipantClient)
+  const { callsOf, stateOf, stateOrNone } = callsBy(yield* AgentTokens, yield* ParticipantClient)
 
   /** One reading of a session: until its stream breaks, or the seat is finished. A pause while it is not open. */
   const follow = Effect.fnUntraced(function* (seat: FollowedSeat, finished: Deferred.Deferred<void>) {
@@ -155,13 +155,11 @@ const make = Effect.gen(function* () {
       const ordinal = session.view.messages.length
       const worked: Worked = ordinal < seat.reached ? UNREAD : yield* turns.withPermit(work.reconcile(session, ended))
       const calls = yield* callsOf(row)
-      const passage =
-        ended !== undefined || ordinal < seat.reached ? undefined : yield* suspensions.advance(session, calls)
-      if (passage?.isResumed === true) yield* seat.wakeSession
+      const isRead = ended === undefined && ordinal >= seat.reached
+      const passage = isRead ? yield* suspensions.advance(session, calls, seat.wakeSession) : undefined
       seat.reached = Math.max(seat.reached, ordinal)
-      const state = Effect.orElseSucceed(stateOf(row), () => "")
       const isDue = worked.isAnswered && passage?.isSuspended !== true
-      const due = isDue ? yield* outbox.deliver(session, calls, state) : undefined
+      const due = isDue ? yield* outbox.deliver(session, calls, stateOrNone(row)) : undefined
       const now = yield* Clock.currentTimeMillis
       if (ended !== undefined) {
         // A runtime that does not know the session will not acknowledge a message of it.
@@ -170,8 +168,7 @@ const make = Effect.gen(function* () {
         if (worked.isSettled || isLate) return yield* settle(session, ended)
       }
       const pollMs = Math.max(STATE_POLL_MS, seat.ofSeats() * STATE_POLL_ANY_MS)
-      const suspensionMs = passage?.wakeAtUnixMs === undefined ? undefined : passage.wakeAtUnixMs - (yield* items.now)
-      const waits = [worked.wakeInMs, due, suspensionMs, pollMs].filter((ms) => ms !== undefined)
+      const waits = [worked.wakeInMs, due, passage?.wakeInMs, pollMs].filter((ms) => ms !== undefined)
       yield* Effect.timeoutOption(Queue.take(seat.wakes), Math.max(MIN_WAIT_MS, Math.min(...waits)))
       if (ended !== undefined || (yield* Clock.currentTimeMillis) - polledAt < pollMs) continue
       polledAt = yield* Clock.currentTimeMillis
@@ -212,7 +209,10 @@ const callsBy = (tokens: AgentTokens["Service"], client: ParticipantClient["Serv
       Effect.catchIf(isNotFound, () => Effect.succeed("GONE"))
     )
 
-  return { callsOf, stateOf }
+  /** The state for a refused message; empty when it cannot be read. */
+  const stateOrNone = (row: SeatRow) => Effect.orElseSucceed(stateOf(row), () => "")
+
+  return { callsOf, stateOf, stateOrNone }
 }
 
 /** The shortest wait between two looks at the rows. Milliseconds. */

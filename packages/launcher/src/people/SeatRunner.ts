@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { type FollowedSeat, SeatFollower } from "./SeatFollower.ts"
 import { type NewSeat, type SeatRow, SeatRows } from "./SeatRows.ts"
 import type { SeatSession } from "./SeatSession.ts"
-import { Suspensions } from "./Suspensions.ts"
+import { Suspensions } from "./suspend/Suspensions.ts"
 
 const keyOf = ({ seat, sessionId }: { readonly sessionId: string; readonly seat: string }) =>
   JSON.stringify([sessionId, seat])

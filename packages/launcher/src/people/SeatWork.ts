@@ -13,8 +13,7 @@ import {
   reasonWithLine,
   type SeenMessage,
   type SessionOpening,
-  sha256Hex,
-  whyExpired
+  sha256Hex
 } from "@runplane/domain"
 import { encodePayload } from "@runplane/runtime"
 import * as Context from "effect/Context"
@@ -27,7 +26,8 @@ import { RecordRows } from "./RecordRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { type SeatSession, sha256 } from "./SeatSession.ts"
 import type { StoredContent } from "./StoredContent.ts"
-import { SuspensionRows } from "./SuspensionRows.ts"
+import { expiryOf } from "./suspend/Expiry.ts"
+import { SuspensionRows } from "./suspend/SuspensionRows.ts"
 
 /** The plan of a seat comes to rest after a few rounds; more are a fault of the program. */
 const MAX_ROUNDS = 50
@@ -80,13 +80,6 @@ const make = Effect.gen(function* () {
   const records = yield* RecordRows
   const limits = yield* OpenLimits
   const suspensions = yield* SuspensionRows
-
-  /** Why a session has expired that this seat suspends; undefined for every other end. */
-  const expiryOf = Effect.fnUntraced(function* ({ row, rules, view }: SeatSession, ended: string | undefined) {
-    if (ended !== "EXPIRED" || rules.wait === "open") return undefined
-    const times = view.opening ?? { ttlMs: 0, maxSuspendMs: 0 }
-    return whyExpired(yield* suspensions.of(row.sessionId), times, yield* items.now)
-  })
 
   /** In a transaction that has the lock of the seat. What it notes for the control plane is posted after it. */
   const locked = <A, E, R>({ row }: Pick<SeatSession, "row">, work: Effect.Effect<A, E, R>) =>
@@ -160,7 +153,7 @@ const make = Effect.gen(function* () {
     const { facts, row, rules, view } = session
     const seat = { id: row.seat, seats: new Set(row.seats), rules, sessionRules: facts.sessionRules }
     const work = Effect.gen(function* () {
-      const expiry = yield* expiryOf(session, ended)
+      const expiry = yield* expiryOf(suspensions, items.now, session, ended)
       for (let round = 0; round < MAX_ROUNDS; round += 1) {
         const unixMs = yield* items.now
         const stored = yield* items.ofSeat(row.sessionId, row.seat)
@@ -187,7 +180,7 @@ const make = Effect.gen(function* () {
   const withdraw = Effect.fnUntraced(function* (session: SeatSession, state: string) {
     const { row } = session
     const closeAll = Effect.gen(function* () {
-      const expiry = yield* expiryOf(session, state)
+      const expiry = yield* expiryOf(suspensions, items.now, session, state)
       for (const { id, state: was } of yield* items.ofSeat(row.sessionId, row.seat)) {
         if (was !== "waiting" && was !== "open") continue
         const isExpired = expiry !== undefined && was === "open"

@@ -72,6 +72,18 @@ describe("agent tokens", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("send no message when they only suspend and resume", () => {
+    const { asked, layer } = withAuth(tokens())
+    return Effect.gen(function* () {
+      yield* tokenFor({ isInitiator: false, isControl: true, minLifeMs: 0 })
+      assert.deepStrictEqual(asked[0]?.body, {
+        sender: "lead",
+        ttl_seconds: 3_600,
+        scopes: { allowed_modes: [], can_start_sessions: false, is_observer: false }
+      })
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("take scopes replaced or removed for their sender", () => {
     const { asked, layer } = withAuth(tokens(), {
       ...auth,

@@ -74,6 +74,8 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the endpoints of aud
         assert.include(text, 'runplane_answers_total{origin="person"} 0')
         assert.include(text, "runplane_items_expired_total 0")
         assert.include(text, "runplane_answer_ids_taken_total 0")
+        assert.include(text, 'runplane_suspensions_total{outcome="refused"} 0')
+        assert.include(text, 'runplane_sessions_waiting_for_people{suspended="other"} 0')
         assert.include(text, "runplane_answers_unsettled_age_seconds 0")
       }).pipe(
         Effect.provide(

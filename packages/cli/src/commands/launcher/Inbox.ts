@@ -81,6 +81,7 @@ const printItem = Effect.fnUntraced(function* (shown: InboxItem) {
       ["Acts", shown.acts.join(", ") || "none now"],
       ["Closed", closedActs],
       ["Not now", unavailable],
+      ["Session", shown.suspension],
       ["Not you", mayNotBecause],
       ["Reason", shown.reasonRule],
       ["Answer", given && `${given.content?.act ?? "withheld"} by ${given.by ?? "the deadline"} at ${given.at}`],

@@ -76,6 +76,9 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
             <UserText text={item.seat} />
           </p>
           <Deadline item={item} />
+          {item.suspension === undefined ? null : (
+            <p className="mt-1 text-muted first-letter:uppercase">{item.suspension}.</p>
+          )}
           {text === undefined ? null : (
             <p className="mt-2 text-[14px] whitespace-pre-wrap">
               <UserText text={text} />

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { SeatRows } from "../../src/people/SeatRows.ts"
-import { messagesOf, SEAT } from "./SeatStage.ts"
+import { SeatRows } from "../../../src/people/SeatRows.ts"
+import { messagesOf, SEAT } from "../SeatStage.ts"
 import {
   AUDITOR,
   actsOf,

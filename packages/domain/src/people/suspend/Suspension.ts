@@ -1,10 +1,7 @@
-import type { SessionRules } from "../insight/ActivePolicy.ts"
-import { type Backoff, backoffMs } from "../values/Backoff.ts"
-import { BARRIER_MS } from "./Barrier.ts"
-import { isClosed } from "./ItemLife.ts"
-import type { StoredItem } from "./SeatPlan.ts"
-import type { SeatRules } from "./SeatRules.ts"
-import type { SeatView } from "./SeatView.ts"
+import { type Backoff, backoffMs } from "../../values/Backoff.ts"
+import { BARRIER_MS } from "../Barrier.ts"
+import { isClosed } from "../ItemLife.ts"
+import type { SuspendableSeat, SuspendableSession, SuspensionAct, SuspensionPauses } from "./SuspensionAct.ts"
 import { quietAt } from "./SuspensionQuiet.ts"
 
 /** Suspensions of one session that a runtime resumes, from release 0.8.0 on: the resume of one more expires it. */
@@ -17,66 +14,12 @@ const DEFAULT_MAX_SUSPEND_MS = 7 * 86_400_000
 export const longestSuspendMs = (maxSuspendMs: number | undefined): number =>
   maxSuspendMs === undefined || maxSuspendMs === 0 ? DEFAULT_MAX_SUSPEND_MS : maxSuspendMs
 
-/** What the plan waits for. Milliseconds. */
-export interface SuspensionPauses {
-  /** After the last message, when each agent has acted: a reaction to it comes within this time. */
-  readonly reactionMs: number
-  /** After the last message, when an agent has not acted or may commit; and after a resume by another party. */
-  readonly agentsMs: number
-  /** How long a call whose result is not known may still take effect. */
-  readonly callMs: number
-}
-
 export const SUSPENSION_PAUSES: SuspensionPauses = { reactionMs: 2_000, agentsMs: BARRIER_MS, callMs: 15_000 }
 
 /** Pauses after refusals of the runtime. */
 const RETRIES: Readonly<Record<SuspensionAct["kind"], Backoff>> = {
   suspend: { firstMs: 10_000, longestMs: 600_000 },
   resume: { firstMs: 1_000, longestMs: 60_000 }
-}
-
-/** A suspension or a resume of a session: one of the service, stored before its call, or one that it has observed. */
-export interface SuspensionAct {
-  readonly n: number
-  readonly kind: "suspend" | "resume"
-  readonly by: "service" | "other"
-  /**
-   * The end of the session, as it was read before the act. A suspension keeps it and a resume moves it, so it is the
-   * same for as long as one suspension lasts.
-   */
-  readonly expiresAtUnixMs: number
-  /** When it was stored. */
-  readonly atUnixMs: number
-  /** Whether the call may have been made. */
-  readonly isCalled: boolean
-  /** Undefined while the result of the call is not known. */
-  readonly outcome: "done" | "refused" | "not-made" | undefined
-  /** Why the runtime refused it. */
-  readonly reason: string | undefined
-}
-
-/** A session as the runtime has it now. */
-export interface SessionNow {
-  readonly state: string
-  readonly expiresAtUnixMs: number
-}
-
-/** A seat with its items. */
-export interface SuspendableSeat {
-  readonly id: string
-  readonly rules: SeatRules
-  readonly items: ReadonlyArray<StoredItem>
-}
-
-export interface SuspendableSession {
-  readonly view: SeatView
-  readonly sessionRules: SessionRules | undefined
-  readonly now: SessionNow
-  /** All seats of the session. */
-  readonly seats: ReadonlyArray<SuspendableSeat>
-  /** Of the session, the first one first. */
-  readonly acts: ReadonlyArray<SuspensionAct>
-  readonly pauses: SuspensionPauses
 }
 
 /** What the service does next. */
@@ -126,7 +69,7 @@ export const suspensionsOf = (acts: ReadonlyArray<SuspensionAct>): number =>
 
 /**
  * What the service does about the suspension of a session, from the rows of its acts and the session as the runtime has
- * it. The runtime does not tell who has suspended a session, so each act is a row before its call. A suspension that no
+ * it. A runtime does not say who has suspended a session, so each act is a row before its call. A suspension that no
  * row has is of another party, and is never resumed.
  */
 export const planSuspension = (session: SuspendableSession, nowUnixMs: number): SuspensionPlan => {

@@ -10,7 +10,7 @@ const Row = Schema.Struct({
   kind: Schema.Literals(["suspend", "resume"]),
   actor: Schema.Literals(["service", "other"]),
   expires_ms: Schema.Finite,
-  intent_ms: Schema.Finite,
+  at_ms: Schema.Finite,
   is_called: Schema.Boolean,
   outcome: Schema.NullOr(Schema.Literals(["done", "refused", "not-made"])),
   reason: Schema.NullOr(Schema.String)
@@ -22,7 +22,7 @@ const actOf = (row: typeof Row.Type): SuspensionAct => ({
   kind: row.kind,
   by: row.actor,
   expiresAtUnixMs: row.expires_ms,
-  atUnixMs: row.intent_ms,
+  atUnixMs: row.at_ms,
   isCalled: row.is_called,
   outcome: row.outcome ?? undefined,
   reason: row.reason ?? undefined
@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
     of: (sessionId: string) =>
       Effect.flatMap(
         sql`
-          SELECT n, kind, actor, expires_ms, (extract(epoch FROM intent_at) * 1000)::float8 AS intent_ms,
+          SELECT n, kind, actor, expires_ms, (extract(epoch FROM coalesce(called_at, intent_at)) * 1000)::float8 AS at_ms,
             called_at IS NOT NULL AS is_called, outcome, reason
           FROM people.suspensions WHERE session_id = ${sessionId} ORDER BY n`,
         (rows) => Effect.orDie(Effect.forEach(rows, (row) => Effect.map(decodeRow(row), actOf)))
@@ -64,10 +64,14 @@ const make = Effect.gen(function* () {
         VALUES (${sessionId}, ${n}::int, ${kind}, 'other', ${expiresAtUnixMs}::float8, clock_timestamp(), 'done',
           clock_timestamp())`),
 
-    /** The call follows at once: from here on it may have been made. */
+    /** The call follows at once: from here on it may have been made. False when the row has a result already. */
     called: (sessionId: string, n: number) =>
-      Effect.asVoid(sql`
-        UPDATE people.suspensions SET called_at = clock_timestamp() WHERE session_id = ${sessionId} AND n = ${n}::int`),
+      Effect.map(
+        sql`
+          UPDATE people.suspensions SET called_at = clock_timestamp()
+          WHERE session_id = ${sessionId} AND n = ${n}::int AND outcome IS NULL RETURNING n`,
+        ({ length }) => length === 1
+      ),
 
     settle: (
       sessionId: string,

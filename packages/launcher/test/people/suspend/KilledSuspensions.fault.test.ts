@@ -5,9 +5,9 @@ import { programFile, startProgram } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { ItemRows } from "../../src/people/ItemRows.ts"
-import { SeatRows } from "../../src/people/SeatRows.ts"
-import { messagesOf, SEAT } from "./SeatStage.ts"
+import { ItemRows } from "../../../src/people/ItemRows.ts"
+import { SeatRows } from "../../../src/people/SeatRows.ts"
+import { messagesOf, SEAT } from "../SeatStage.ts"
 import { AUDITOR, actsOf, makeWorldAt, openFor, seatsOf, sessionOf } from "./SuspensionStage.ts"
 import { SUSPENSION_STEPS } from "./SuspensionSteps.ts"
 
@@ -64,7 +64,7 @@ describe("a service that suspends sessions and is killed", () => {
               ["open"]
             )
             const acts = yield* actsOf(session)
-            // No act is of another party, and none has no result.
+            // Each act is of the service, and has its result.
             assert.deepStrictEqual(
               acts.filter(({ by, outcome }) => by === "other" || outcome === undefined || outcome === "refused"),
               [],

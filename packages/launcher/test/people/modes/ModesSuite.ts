@@ -5,9 +5,9 @@ import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { Answers, type Submitted } from "../../src/people/Answers.ts"
-import { Inbox } from "../../src/people/Inbox.ts"
-import { SeatRows } from "../../src/people/SeatRows.ts"
+import { Answers, type Submitted } from "../../../src/people/Answers.ts"
+import { Inbox } from "../../../src/people/Inbox.ts"
+import { SeatRows } from "../../../src/people/SeatRows.ts"
 import {
   addContext,
   addSeat,
@@ -25,8 +25,8 @@ import {
   shown,
   start,
   vote
-} from "./SeatStage.ts"
-import { itemOf, makeWorldAt } from "./SuspensionStage.ts"
+} from "../SeatStage.ts"
+import { itemOf, makeWorldAt } from "../suspend/SuspensionStage.ts"
 
 const SESSION = "00000000-0000-4000-8000-000000000001"
 

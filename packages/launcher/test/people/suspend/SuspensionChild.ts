@@ -8,15 +8,15 @@ import { ParticipantClient } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { RunRecords } from "../../src/control-plane/RunRecords.ts"
-import { Answers } from "../../src/people/Answers.ts"
-import { ItemRows } from "../../src/people/ItemRows.ts"
-import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
-import { SeatRunner } from "../../src/people/SeatRunner.ts"
-import { SeatWork } from "../../src/people/SeatWork.ts"
-import { SuspensionRows } from "../../src/people/SuspensionRows.ts"
-import { SuspensionTimes } from "../../src/people/Suspensions.ts"
-import { layerTokens, SEAT } from "./SeatNames.ts"
+import { RunRecords } from "../../../src/control-plane/RunRecords.ts"
+import { Answers } from "../../../src/people/Answers.ts"
+import { ItemRows } from "../../../src/people/ItemRows.ts"
+import { layerPeopleDatabase } from "../../../src/people/PeopleDatabase.ts"
+import { SeatRunner } from "../../../src/people/SeatRunner.ts"
+import { SeatWork } from "../../../src/people/SeatWork.ts"
+import { SuspensionTimes } from "../../../src/people/suspend/SuspensionPlans.ts"
+import { SuspensionRows } from "../../../src/people/suspend/SuspensionRows.ts"
+import { layerTokens, SEAT } from "../SeatNames.ts"
 import type { SuspensionStep } from "./SuspensionSteps.ts"
 
 const env = (name: string) => process.env[name] ?? ""
@@ -61,7 +61,7 @@ const KilledRows = Layer.effect(
       called: (sessionId, n) =>
         at(`${kindOf(n)} planned`).pipe(
           Effect.andThen(rows.called(sessionId, n)),
-          Effect.andThen(at(`${kindOf(n)} called`))
+          Effect.tap(() => at(`${kindOf(n)} called`))
         ),
       // In the transaction that stores the result.
       settle: (sessionId, n, outcome, reason) =>

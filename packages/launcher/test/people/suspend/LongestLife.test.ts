@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { longestLifeMs } from "../../src/people/LaunchedSeats.ts"
-import { compiledLaunch } from "../fixtures/Compiled.ts"
+import { longestLifeMs } from "../../../src/people/LaunchedSeats.ts"
+import { compiledLaunch } from "../../fixtures/Compiled.ts"
 
 describe("the longest life of a session", () => {
   const one = { assign: ["person:ana"] }

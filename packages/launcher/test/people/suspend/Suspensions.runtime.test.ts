@@ -5,7 +5,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
 import { startRuntime } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { messagesOf, SEAT } from "./SeatStage.ts"
+import { messagesOf, SEAT } from "../SeatStage.ts"
 import { AUDITOR, answerFor, itemOf, makeWorldAt, sessionOf, stateWhen, waitForPeople } from "./SuspensionStage.ts"
 import { suspensionSuite } from "./SuspensionSuite.ts"
 

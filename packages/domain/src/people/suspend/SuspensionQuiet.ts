@@ -1,10 +1,10 @@
-import { actionLog } from "../insight/ActionLog.ts"
-import { isAllowed, type SessionRules } from "../insight/ActivePolicy.ts"
-import { takesEvaluations } from "./Barrier.ts"
-import { isClosed } from "./ItemLife.ts"
-import type { SeatView, SeenMessage } from "./SeatView.ts"
-import { isBallot } from "./SeatView.ts"
-import type { SuspendableSeat, SuspendableSession } from "./Suspension.ts"
+import { actionLog } from "../../insight/ActionLog.ts"
+import { isAllowed, type SessionRules } from "../../insight/ActivePolicy.ts"
+import { takesEvaluations } from "../Barrier.ts"
+import { isClosed } from "../ItemLife.ts"
+import type { SeatView, SeenMessage } from "../SeatView.ts"
+import { isBallot } from "../SeatView.ts"
+import type { SuspendableSeat, SuspendableSession } from "./SuspensionAct.ts"
 
 /**
  * When nothing more is due from the agents of a session, if no message comes before: soon after the last message once

@@ -32,6 +32,33 @@ export { BARRIER_MS, type Barrier, barrierOf, takesEvaluations } from "./Barrier
 export { Basis, basisNext, basisStart, basisText } from "./Basis.ts"
 export { type Consequence, consequencesOf } from "./Consequences.ts"
 export { ItemState, isClosed, mayBecome } from "./ItemLife.ts"
+export {
+  type ChatFormat,
+  chatBody,
+  questionFacts,
+  questionMessage,
+  questionTitle,
+  type ShownQuestion,
+  TEST_MESSAGE,
+  WEBHOOK_FORMATS,
+  type WebhookFormat
+} from "./ItemMessage.ts"
+export {
+  ASKING_EVENTS,
+  DIGEST_ABOVE,
+  type Digest,
+  digestMail,
+  digestOf,
+  MAIL,
+  type MailText,
+  type Notice,
+  type NoticeEvent,
+  type NotifiedPerson,
+  noticesOf,
+  questionMail,
+  remindAtUnixMs,
+  unreachedPersons
+} from "./Notices.ts"
 export { answerFactOf, MAX_UNSEEN, PeopleAnswer } from "./PeopleAnswer.ts"
 export { itemFactOf, PeopleItem } from "./PeopleItem.ts"
 export { policyLines } from "./PolicyLines.ts"

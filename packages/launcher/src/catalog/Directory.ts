@@ -4,6 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { PackRegistry } from "./PackRegistry.ts"
 
+/** A person as the directory of a pack has it. */
+export interface DirectoryPerson {
+  readonly id: string
+  readonly groups: ReadonlyArray<string>
+  readonly email: string | undefined
+}
+
 /**
  * The people of the packs, as their `people.yaml` files are now. The groups of a pack's file count for the items of
  * that pack alone.
@@ -13,6 +20,10 @@ export class Directory extends Context.Service<
   {
     /** The groups of a person by the slug of the pack, without the packs that do not name the person. */
     readonly groupsOf: (personId: string) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, LauncherFault>
+    /** The persons of the pack of a scenario; empty for a pack without the file. */
+    readonly peopleOf: (scenarioRef: string) => Effect.Effect<ReadonlyArray<DirectoryPerson>, LauncherFault>
+    /** The mail address of a person, of the first pack that has one. */
+    readonly emailOf: (personId: string) => Effect.Effect<string | undefined, LauncherFault>
   }
 >()("runplane/launcher/Directory") {
   static readonly layer = Layer.effect(
@@ -30,6 +41,20 @@ export class Directory extends Context.Service<
                   return found === undefined ? [] : [[slug, found.groups ?? []] as const]
                 })
               )
+          ),
+        peopleOf: (scenarioRef) =>
+          Effect.map(catalog, ({ packs }) => {
+            const [wanted] = scenarioRef.split("/")
+            const people = packs.find(({ slug }) => slug === wanted)?.people ?? {}
+            return Object.entries(people).map(([id, { email, groups = [] }]) => ({ id, groups, email }))
+          }),
+        emailOf: (personId) =>
+          Effect.map(
+            catalog,
+            ({ packs }) =>
+              packs
+                .map(({ people = {} }) => (Object.hasOwn(people, personId) ? people[personId]?.email : undefined))
+                .filter((email) => email !== undefined)[0]
           )
       })
     })

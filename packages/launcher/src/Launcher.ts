@@ -38,6 +38,7 @@ import { layerPeopleRetention } from "./operate/PeopleRetention.ts"
 import { Mailer } from "./people/notices/Mailer.ts"
 import { layerNotices } from "./people/notices/Notices.ts"
 import { People } from "./people/People.ts"
+import { layerSlackPosts } from "./slack/SlackPosts.ts"
 
 /**
  * How long open requests may last when the service stops; a launch without an answer by then is interrupted, ms.
@@ -122,7 +123,8 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
       layerAlertRegistration,
       layerPeopleMetrics,
       layerNotices.pipe(Layer.provide(Mailer.layer)),
-      layerPeopleRetention
+      layerPeopleRetention,
+      layerSlackPosts
     ]),
     Layer.provide(launcherCapabilities),
     Layer.provide([LauncherMetrics.layer, Shutdown.layer]),

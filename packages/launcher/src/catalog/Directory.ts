@@ -2,14 +2,8 @@ import type { LauncherFault } from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { PeopleDocument } from "./PackDocuments.ts"
 import { PackRegistry } from "./PackRegistry.ts"
-
-/** A person as the directory of a pack has it. */
-export interface DirectoryPerson {
-  readonly id: string
-  readonly groups: ReadonlyArray<string>
-  readonly email: string | undefined
-}
 
 /**
  * The people of the packs, as their `people.yaml` files are now. The groups of a pack's file count for the items of
@@ -20,10 +14,10 @@ export class Directory extends Context.Service<
   {
     /** The groups of a person by the slug of the pack, without the packs that do not name the person. */
     readonly groupsOf: (personId: string) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, LauncherFault>
-    /** The persons of the pack of a scenario; empty for a pack without the file. */
-    readonly peopleOf: (scenarioRef: string) => Effect.Effect<ReadonlyArray<DirectoryPerson>, LauncherFault>
     /** The mail address of a person, of the first pack that has one. */
     readonly emailOf: (personId: string) => Effect.Effect<string | undefined, LauncherFault>
+    /** The people of the pack of a scenario; none for a pack without a directory. */
+    readonly peopleOf: (scenarioRef: string) => Effect.Effect<PeopleDocument["people"], LauncherFault>
   }
 >()("runplane/launcher/Directory") {
   static readonly layer = Layer.effect(
@@ -31,6 +25,11 @@ export class Directory extends Context.Service<
     Effect.gen(function* () {
       const { catalog } = yield* PackRegistry
       return Directory.of({
+        peopleOf: (scenarioRef) =>
+          Effect.map(catalog, ({ packs }) => {
+            const pack = scenarioRef.split("/")[0]
+            return packs.find(({ slug }) => slug === pack)?.people ?? {}
+          }),
         groupsOf: (personId) =>
           Effect.map(
             catalog,
@@ -42,12 +41,6 @@ export class Directory extends Context.Service<
                 })
               )
           ),
-        peopleOf: (scenarioRef) =>
-          Effect.map(catalog, ({ packs }) => {
-            const [wanted] = scenarioRef.split("/")
-            const people = packs.find(({ slug }) => slug === wanted)?.people ?? {}
-            return Object.entries(people).map(([id, { email, groups = [] }]) => ({ id, groups, email }))
-          }),
         emailOf: (personId) =>
           Effect.map(
             catalog,

@@ -20,6 +20,8 @@ import { OpenLimits } from "./OpenLimits.ts"
 import { PeopleAudit } from "./PeopleAudit.ts"
 import { DATABASE_SETTING, layerPeopleDatabase } from "./PeopleDatabase.ts"
 import { PeopleErasures } from "./PeopleErasures.ts"
+import { PasskeyProofs } from "./passkeys/PasskeyProofs.ts"
+import { Passkeys } from "./passkeys/Passkeys.ts"
 import { layerRecordOutbox } from "./RecordOutbox.ts"
 import { Returns } from "./Returns.ts"
 import { SeatRows } from "./SeatRows.ts"
@@ -43,6 +45,8 @@ export interface PeopleShape {
   readonly noticeEvents: NoticeEvents["Service"]
   readonly signIns: SignInRows["Service"]
   readonly limits: OpenLimits["Service"]
+  readonly passkeys: Passkeys["Service"]
+  readonly proofs: PasskeyProofs["Service"]
 }
 
 /** The seats of people; undefined in a service without a database, which launches no scenario with a seat. */
@@ -96,7 +100,9 @@ const layerWith = (
         notices: yield* NoticeRows,
         noticeEvents: yield* NoticeEvents,
         signIns: yield* SignInRows,
-        limits: yield* OpenLimits
+        limits: yield* OpenLimits,
+        passkeys: yield* Passkeys,
+        proofs: yield* PasskeyProofs
       })
     })
   ).pipe(
@@ -104,6 +110,8 @@ const layerWith = (
       Layer.mergeAll(
         Answers.layer,
         Inbox.layer,
+        PasskeyProofs.layer,
+        Passkeys.layer,
         PeopleAudit.layer,
         PeopleErasures.layer,
         Returns.layer,

@@ -1,5 +1,14 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Basis, ItemState, MAX_UNSEEN, PEOPLE_ANSWER, PEOPLE_ITEM, PeopleAnswer, PeopleItem } from "@runplane/domain"
+import {
+  Basis,
+  ItemState,
+  MAX_UNSEEN,
+  PasskeyRecord,
+  PEOPLE_ANSWER,
+  PEOPLE_ITEM,
+  PeopleAnswer,
+  PeopleItem
+} from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -39,14 +48,15 @@ const Row = Schema.Struct({
   closed_at: Schema.NullOr(Schema.String),
   origin: Schema.NullOr(Schema.Literals(["person", "deadline"])),
   person: Schema.NullOr(Schema.String),
-  proof: Schema.NullOr(Schema.Literals(["none", "session", "fresh", "passkey"])),
+  proof: Schema.NullOr(Schema.Literals(["none", "session", "fresh", "passkey", "slack"])),
   channel: Schema.NullOr(Schema.String),
   content: Schema.NullOr(Schema.fromJsonString(StoredContent)),
   basis: Schema.NullOr(Schema.fromJsonString(Basis)),
   message_id: Schema.NullOr(Schema.String),
   payload_sha256: Schema.NullOr(Schema.String),
   answered_at: Schema.NullOr(Schema.String),
-  could_have_seen: Schema.NullOr(Schema.Boolean)
+  could_have_seen: Schema.NullOr(Schema.Boolean),
+  passkey: Schema.NullOr(Schema.fromJsonString(PasskeyRecord))
 })
 const decodeRow = Schema.decodeUnknownEffect(Row)
 
@@ -61,6 +71,13 @@ const Due = Schema.Struct({
   age_ms: Schema.Finite
 })
 const decodeDue = Schema.decodeUnknownEffect(Due)
+
+const dueOf = ({ age_ms, idempotency_key, session_id, ...row }: typeof Due.Type): DueRecord => ({
+  ...row,
+  sessionId: session_id,
+  idempotencyKey: idempotency_key,
+  ageMs: age_ms
+})
 
 const encodeItem = Schema.encodeEffect(Schema.fromJsonString(PeopleItem))
 const encodeAnswer = Schema.encodeEffect(Schema.fromJsonString(PeopleAnswer))
@@ -95,7 +112,7 @@ const make = Effect.gen(function* () {
           i.state, i.reason, i.proposal_hash, ${iso("i.opened_at", "opened_at")}, ${iso("i.deadline_at", "deadline_at")},
           ${iso("i.seen_at", "seen_at")}, ${iso("i.closed_at", "closed_at")}, a.origin, a.person, a.proof, a.channel,
           a.content::text AS content, a.basis::text AS basis, a.message_id, a.payload_sha256,
-          ${iso("a.answered_at", "answered_at")}, a.could_have_seen
+          ${iso("a.answered_at", "answered_at")}, a.could_have_seen, a.passkey::text AS passkey
         FROM people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat
         LEFT JOIN people.answers a ON a.item = i.id WHERE i.id = ${item}::uuid`,
       ([row]) =>
@@ -174,16 +191,7 @@ const make = Effect.gen(function* () {
         FROM people.records WHERE ended_at IS NULL AND due_at <= clock_timestamp() ORDER BY due_at, id
         LIMIT ${limit}::int`.pipe(
         Effect.flatMap((rows) => Effect.orDie(Effect.forEach(rows, (row) => decodeDue(row)))),
-        Effect.map((rows) =>
-          rows.map(
-            ({ age_ms, idempotency_key, session_id, ...row }): DueRecord => ({
-              ...row,
-              sessionId: session_id,
-              idempotencyKey: idempotency_key,
-              ageMs: age_ms
-            })
-          )
-        )
+        Effect.map((rows) => rows.map(dueOf))
       ),
 
     /** When the next record is due, milliseconds; undefined without any. */
@@ -245,7 +253,7 @@ const answerContent = (
   nonce: string
 ): PeopleAnswer | undefined => {
   const { answered_at, basis, channel, content, deadline_at, message_id, opened_at, origin, payload_sha256 } = row
-  const { id, person, proof, reveal, seat, seen_at } = row
+  const { id, passkey, person, proof, reveal, seat, seen_at } = row
   const isWhole = content !== null && basis !== null && message_id !== null && payload_sha256 !== null
   if (!isWhole || origin === null || answered_at === null || channel === null) return undefined
   const { act, confidence, recommendation, severity } = content
@@ -273,6 +281,7 @@ const answerContent = (
     channel,
     revealed: reveal,
     couldHaveSeen: origin === "person" && (reveal === "before" || row.could_have_seen === true),
+    ...(passkey !== null && { passkey }),
     nonce
   }
 }

@@ -18,6 +18,7 @@ import { SeatOutbox } from "./SeatOutbox.ts"
 import { type SeatRow, SeatRows } from "./SeatRows.ts"
 import { readFacts, rulesOf, type SeatSession, sha256, viewTools } from "./SeatSession.ts"
 import { SeatWork, type Worked } from "./SeatWork.ts"
+import { Suspensions } from "./Suspensions.ts"
 
 /** How often the state of a session is read: its end is not on its stream. Milliseconds. */
 const STATE_POLL_MS = 5_000
@@ -57,6 +58,8 @@ export interface FollowedSeat {
   isAbandoned: boolean
   /** How many seats the service runs. */
   readonly ofSeats: () => number
+  /** Wakes all seats of its session. */
+  readonly wakeSession: Effect.Effect<void>
 }
 
 /** Follows the session of a seat, and works on its rows. */
@@ -75,6 +78,7 @@ const make = Effect.gen(function* () {
   const work = yield* SeatWork
   const outbox = yield* SeatOutbox
   const turns = yield* Semaphore.make(WORKING_SEATS)
+  const suspensions = yield* Suspensions
   const { callsOf, stateOf } = callsBy(yield* AgentTokens, yield* ParticipantClient)
 
   /** One reading of a session: until its stream breaks, or the seat is finished. A pause while it is not open. */
@@ -150,9 +154,14 @@ const make = Effect.gen(function* () {
       if (session === undefined) return yield* Effect.die(new Error("a seat without a session works"))
       const ordinal = session.view.messages.length
       const worked: Worked = ordinal < seat.reached ? UNREAD : yield* turns.withPermit(work.reconcile(session, ended))
+      const calls = yield* callsOf(row)
+      const passage =
+        ended !== undefined || ordinal < seat.reached ? undefined : yield* suspensions.advance(session, calls)
+      if (passage?.isResumed === true) yield* seat.wakeSession
       seat.reached = Math.max(seat.reached, ordinal)
       const state = Effect.orElseSucceed(stateOf(row), () => "")
-      const due = worked.isAnswered ? yield* outbox.deliver(session, yield* callsOf(row), state) : undefined
+      const isDue = worked.isAnswered && passage?.isSuspended !== true
+      const due = isDue ? yield* outbox.deliver(session, calls, state) : undefined
       const now = yield* Clock.currentTimeMillis
       if (ended !== undefined) {
         // A runtime that does not know the session will not acknowledge a message of it.
@@ -161,7 +170,8 @@ const make = Effect.gen(function* () {
         if (worked.isSettled || isLate) return yield* settle(session, ended)
       }
       const pollMs = Math.max(STATE_POLL_MS, seat.ofSeats() * STATE_POLL_ANY_MS)
-      const waits = [worked.wakeInMs, due, pollMs].filter((ms) => ms !== undefined)
+      const suspensionMs = passage?.wakeAtUnixMs === undefined ? undefined : passage.wakeAtUnixMs - (yield* items.now)
+      const waits = [worked.wakeInMs, due, suspensionMs, pollMs].filter((ms) => ms !== undefined)
       yield* Effect.timeoutOption(Queue.take(seat.wakes), Math.max(MIN_WAIT_MS, Math.min(...waits)))
       if (ended !== undefined || (yield* Clock.currentTimeMillis) - polledAt < pollMs) continue
       polledAt = yield* Clock.currentTimeMillis
@@ -180,6 +190,7 @@ const make = Effect.gen(function* () {
     const waiting = yield* outbox.loseUnread(session, `the session is ${state}, and the message was not found in it`)
     if (waiting !== undefined) return yield* new SessionUnread({ reason: waiting })
     yield* rows.finish(sessionId, seat, state)
+    yield* suspensions.forget(sessionId)
   })
 
   return { follow }

@@ -58,8 +58,11 @@ export const makeRound = Effect.fnUntraced(function* (inbox: string | undefined)
     )
 
   const expand = Effect.fnUntraced(function* (raised: RaisedEvent) {
-    const people = mailer === undefined ? [] : yield* directory.peopleOf(raised.scenario_ref)
-    const known = people.map(({ email, groups, id }) => ({ id, groups, isReachable: email !== undefined }))
+    const people = mailer === undefined ? {} : yield* directory.peopleOf(raised.scenario_ref)
+    const known = Object.entries(people).map(([id, { email, groups = [] }]) => ({
+      ...{ id, groups },
+      isReachable: email !== undefined
+    }))
     yield* events.expand(raised, (assigned, asked, answeredBy) =>
       mailer === undefined
         ? []
@@ -82,7 +85,7 @@ export const makeRound = Effect.fnUntraced(function* (inbox: string | undefined)
     const people = yield* directory.peopleOf(question.scenario_ref)
     const link = inbox && `${inbox}/${item}`
     const mail = questionMail(shownOf(question, event), link, event === "closed" ? undefined : proposalOf(question))
-    return composed(mail, people.find(({ id }) => id === person)?.email)
+    return composed(mail, Object.hasOwn(people, person) ? people[person]?.email : undefined)
   })
 
   const fail = Effect.fnUntraced(function* (notice: DueNotice, reason: string) {

@@ -3,13 +3,14 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { SMTPServer, type SMTPServerOptions } from "smtp-server"
-import { Directory, type DirectoryPerson } from "../../src/catalog/Directory.ts"
-import { type NewRecord, RunRecords } from "../../src/control-plane/RunRecords.ts"
-import { Mailer, makeMailer, smtpOptions } from "../../src/people/notices/Mailer.ts"
-import { NoticeEvents } from "../../src/people/notices/NoticeEvents.ts"
-import { NoticeRows } from "../../src/people/notices/NoticeRows.ts"
-import { runNotices } from "../../src/people/notices/Notices.ts"
-import { addSeat, propose, start } from "./SeatStage.ts"
+import { Directory } from "../../../src/catalog/Directory.ts"
+import type { PeopleDocument } from "../../../src/catalog/PackDocuments.ts"
+import { type NewRecord, RunRecords } from "../../../src/control-plane/RunRecords.ts"
+import { Mailer, makeMailer, smtpOptions } from "../../../src/people/notices/Mailer.ts"
+import { NoticeEvents } from "../../../src/people/notices/NoticeEvents.ts"
+import { NoticeRows } from "../../../src/people/notices/NoticeRows.ts"
+import { runNotices } from "../../../src/people/notices/Notices.ts"
+import { addSeat, propose, start } from "../SeatStage.ts"
 
 export const FROM = "runplane@example.org"
 export const INBOX = "https://launch.example.org/inbox"
@@ -64,23 +65,25 @@ export const refusing = (...refused: ReadonlyArray<string>): SMTPServerOptions =
 export const layerMailer = (url: string) => Layer.effect(Mailer, makeMailer(smtpOptions(url), FROM))
 
 /** Ana and Bo have addresses. */
-const PEOPLE: ReadonlyArray<DirectoryPerson> = [
-  { id: "ana", groups: ["risk"], email: "ana@example.org" },
-  { id: "bo", groups: ["risk"], email: "bo@example.org" }
-]
+const PEOPLE: People = {
+  ana: { groups: ["risk"], email: "ana@example.org" },
+  bo: { groups: ["risk"], email: "bo@example.org" }
+}
 
-export const layerDirectory = (people: ReadonlyArray<DirectoryPerson> = PEOPLE) =>
+type People = PeopleDocument["people"]
+
+export const layerDirectory = (people = PEOPLE) =>
   Layer.succeed(
     Directory,
     Directory.of({
       groupsOf: () => Effect.succeed(new Map()),
       peopleOf: () => Effect.succeed(people),
-      emailOf: (person) => Effect.succeed(people.find(({ id }) => id === person)?.email)
+      emailOf: (person) => Effect.succeed(people[person]?.email)
     })
   )
 
 /** The loop of the notices, beside the service of the seats. */
-export const layerLoop = <E, R>(mailer: Layer.Layer<Mailer, E, R>, people?: ReadonlyArray<DirectoryPerson>) =>
+export const layerLoop = <E, R>(mailer: Layer.Layer<Mailer, E, R>, people?: People) =>
   Layer.effectDiscard(runNotices(INBOX)).pipe(
     Layer.provide(Layer.merge(NoticeRows.layer, NoticeEvents.layer)),
     Layer.provide([mailer, layerDirectory(people)])

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { chatBody, questionMessage, type ShownQuestion } from "../../src/people/index.ts"
+import { chatBody, questionMessage, type ShownQuestion } from "../../../src/people/index.ts"
 
 const question: ShownQuestion = {
   event: "opened",

@@ -5,10 +5,11 @@ import { until } from "@runplane/testing"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Answers } from "../../src/people/Answers.ts"
-import { Inbox } from "../../src/people/Inbox.ts"
-import { Mailer, makeMailer, messageIdOf, smtpOptions } from "../../src/people/notices/Mailer.ts"
-import { DigestAbove } from "../../src/people/notices/NoticeEvents.ts"
+import { Answers } from "../../../src/people/Answers.ts"
+import { Inbox } from "../../../src/people/Inbox.ts"
+import { Mailer, makeMailer, messageIdOf, smtpOptions } from "../../../src/people/notices/Mailer.ts"
+import { DigestAbove } from "../../../src/people/notices/NoticeEvents.ts"
+import { ana, itemWhen, makeWorld, shown } from "../SeatStage.ts"
 import {
   askIn,
   auditActions,
@@ -23,7 +24,6 @@ import {
   refusing,
   smtpServer
 } from "./NoticeStage.ts"
-import { ana, itemWhen, makeWorld, shown } from "./SeatStage.ts"
 
 const sessionOf = (at: number) => `00000000-0000-4000-8000-00000000000${at}`
 const SESSION = sessionOf(1)
@@ -183,7 +183,7 @@ describe("notices by mail", () => {
     Effect.gen(function* () {
       const { layer } = yield* makeWorld
       const { url } = yield* smtpServer()
-      const people = [{ id: "ana", groups: ["risk"], email: undefined }]
+      const people = { ana: { groups: ["risk"] } }
       yield* Effect.gen(function* () {
         yield* askIn(SESSION, { assign: ["group:risk"] })
         const entries = yield* until(auditActions, (all) => all.some(({ action }) => action === "item.undelivered"))

@@ -1,4 +1,4 @@
-import { type Assigned, type Person, rightOf } from "./Assignment.ts"
+import { type Assigned, type Person, rightOf } from "../Assignment.ts"
 import { questionFacts, questionTitle, type ShownQuestion } from "./ItemMessage.ts"
 
 /** A person of a pack's directory. */

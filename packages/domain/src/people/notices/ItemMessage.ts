@@ -1,7 +1,7 @@
 import type * as Schema from "effect/Schema"
-import type { ItemFact } from "../events/PeopleFacts.ts"
-import { type ChatMessage, lineText, safeLink, slackMessage, teamsMessage } from "../values/ChatMessage.ts"
-import { minuteText } from "../values/IsoTime.ts"
+import type { ItemFact } from "../../events/PeopleFacts.ts"
+import { type ChatMessage, lineText, safeLink, slackMessage, teamsMessage } from "../../values/ChatMessage.ts"
+import { minuteText } from "../../values/IsoTime.ts"
 
 /** The bodies that webhooks can send: JSON for programs, and messages for chats. */
 export const WEBHOOK_FORMATS = ["generic", "slack", "teams"] as const

@@ -10,7 +10,7 @@ import {
   questionMail,
   remindAtUnixMs,
   unreachedPersons
-} from "../../src/people/index.ts"
+} from "../../../src/people/index.ts"
 
 const ITEM = "0b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
 const assigned = (assign: ReadonlyArray<string>, over: Partial<Assigned> = {}): Assigned => ({

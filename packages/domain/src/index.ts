@@ -99,7 +99,7 @@ export { ErasedMember } from "./events/ErasedMember.ts"
 export type { DraftHead } from "./events/EventType.ts"
 export { loggedDecision } from "./events/LoggedDecision.ts"
 export * from "./events/OutboundMessage.ts"
-export { type AnswerFact, type ItemFact, PEOPLE_ANSWER, PEOPLE_ITEM } from "./events/PeopleFacts.ts"
+export { type AnswerFact, type ItemFact, PEOPLE_ANSWER, PEOPLE_ITEM, SHOWN_HASH_SIGNS } from "./events/PeopleFacts.ts"
 export { outputBytesOf } from "./events/ProposalEvents.ts"
 export {
   EVENT_SCHEMA_VERSION,
@@ -357,6 +357,7 @@ export { MAX_TOKENS_PER_CALL, type TokenCounts } from "./usage/TokenCounts.ts"
 export { type Backoff, backoffMs, spreadBy } from "./values/Backoff.ts"
 export { boundName, boundPayload, boundProse, bytesOfText } from "./values/Bounds.ts"
 export { canonicalJson } from "./values/CanonicalJson.ts"
+export { lineText } from "./values/ChatMessage.ts"
 export {
   cleanJson,
   cleanNumber,
@@ -376,7 +377,7 @@ export {
   parseExactJson
 } from "./values/ExactJson.ts"
 export { type FairQueue, makeFairQueue } from "./values/FairQueue.ts"
-export { about, Field, idempotencyKey, isBlank, isOfForm, isOneLine, isVisible, toOneLine } from "./values/Field.ts"
+export * from "./values/Field.ts"
 export { foldText } from "./values/FoldedText.ts"
 export * from "./values/Graphemes.ts"
 export * from "./values/GrpcCodes.ts"

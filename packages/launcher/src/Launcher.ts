@@ -35,6 +35,8 @@ import { LauncherMetrics, layerAgentMetrics } from "./operate/AgentMetrics.ts"
 import { LauncherReadiness } from "./operate/LauncherReadiness.ts"
 import { layerPeopleMetrics } from "./operate/PeopleMetrics.ts"
 import { layerPeopleRetention } from "./operate/PeopleRetention.ts"
+import { Mailer } from "./people/notices/Mailer.ts"
+import { layerNotices } from "./people/notices/Notices.ts"
 import { People } from "./people/People.ts"
 import { layerSlackPosts } from "./slack/SlackPosts.ts"
 
@@ -120,6 +122,7 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
       layerAgentMetrics,
       layerAlertRegistration,
       layerPeopleMetrics,
+      layerNotices.pipe(Layer.provide(Mailer.layer)),
       layerPeopleRetention,
       layerSlackPosts
     ]),

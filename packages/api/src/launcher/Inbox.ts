@@ -157,6 +157,19 @@ const Return = Schema.Struct({
   reason: Field.text("Why, in the words of the person")
 }).annotate({ identifier: "ItemReturn", description: "A return of the item" })
 
+const Notice = Schema.Struct({
+  event: Field.text("What it reports: opened, escalated, returned, reminded or closed", "opened"),
+  person: Field.text("Whom", "ana"),
+  channel: Field.text("How", "mail"),
+  state: Schema.Literals(["pending", "sent", "failed", "digested", "obsolete"]).annotate({
+    description:
+      "pending: not sent yet; sent: the mail server has it; failed: it is given up; digested: a digest has it in its " +
+      "stead; obsolete: the question was closed before"
+  }),
+  reason: absent(Field.text("Why it is not sent", "connection refused")),
+  at: Field.time("When it ended; of a pending one, when it was due first")
+}).annotate({ identifier: "ItemNotice", description: "A notice of the item to a person" })
+
 /** Everything that an answer rests on, and nothing that is withheld. */
 export const InboxItem = Schema.Struct({
   ...entryFields,
@@ -175,6 +188,9 @@ export const InboxItem = Schema.Struct({
   hashed: HashedMembers,
   assigned: Schema.Array(Assignee).annotate({ description: "Who may answer: of the scenario, and who was added" }),
   returns: Schema.Array(Return).annotate({ description: "Its returns, the first one first" }),
+  notices: absent(
+    Schema.Array(Notice).annotate({ description: "Who was notified; absent where no person was to be notified" })
+  ),
   mayAnswer: Field.flag("Whether the caller may answer, if it is open"),
   mayNotBecause: absent(Field.text("Why the caller may not answer, in words", "you are the requester of the run")),
   reasonRule: Schema.Literals(["required", "optional"]).annotate({ description: "Whether an answer needs a reason" }),

@@ -41,7 +41,7 @@ export const programs: FolderTables = {
     },
     people: {
       meaning: "seats of people: their rows, the fiber of each, answers",
-      knows: ["control-plane", "agents", "LauncherSettings.ts", "common"]
+      knows: ["control-plane", "agents", "catalog", "LauncherSettings.ts", "common"]
     },
     agents: { meaning: "the agents of example runs", knows: ["LauncherSettings.ts", "common"] },
     compile: {

@@ -271,6 +271,50 @@ describe("records of people", () => {
       })
     )
 
+    it.effect("sends what becomes of questions to chats in their format, and to others as JSON", () =>
+      Effect.gen(function* () {
+        const add = (body: object) =>
+          call("POST", "/webhooks", { body: { url: "https://example.org/chat", secret: "s", ...body } })
+        const slack = yield* add({ format: "slack", events: ["item.reminded", "item.undelivered"] })
+        assert.strictEqual(slack.body.format, "slack", slack.text)
+        const teams = yield* add({ format: "teams" })
+        const generic = yield* add({ events: ["item.reminded"] })
+        assert.isUndefined(generic.body.format)
+        const runId = yield* votedRun
+        yield* postItem(runId)
+        yield* postItem(runId, { event: "reminded" })
+        yield* postItem(runId, { event: "undelivered" })
+        const sent = (of: { body: { id: string } }) =>
+          Effect.map(call("GET", `/webhooks/${of.body.id}/deliveries`), ({ body }) =>
+            body.data.map(({ event, payload }: { event: string; payload: object }) => [event, payload]).toReversed()
+          )
+        const [reminded, undelivered, ...more] = yield* sent(slack)
+        assert.deepStrictEqual(more, [])
+        assert.deepInclude(reminded[1], { text: `Reminder: question for ${SEAT}` })
+        assert.include(JSON.stringify(reminded[1]), "<https://launch.example.org/inbox/i1|Open in Runplane>")
+        assert.deepInclude(undelivered[1], { text: `No person was notified: question for ${SEAT}` })
+        const cards = yield* sent(teams)
+        assert.deepStrictEqual(
+          cards.map(([event]: [string]) => event),
+          ["item.opened", "item.reminded", "item.undelivered"],
+          "no event of a run"
+        )
+        assert.isTrue(cards.every(([, body]: [string, { type: string }]) => body.type === "message"))
+        const [json] = yield* sent(generic)
+        assert.deepInclude(json[1], { event: "item.reminded", runId })
+        const tested = yield* call("POST", `/webhooks/${slack.body.id}/test`)
+        assert.strictEqual(tested.body.payload.text, "Test of a subscription", tested.text)
+        const refused = yield* add({ format: "slack", events: ["item.opened", "run.failed"] })
+        assert.strictEqual(refused.status, 400)
+        assert.match(
+          refused.body.message,
+          /^events: the format slack has messages of item events alone, got run\.failed/
+        )
+        const changed = yield* call("PATCH", `/webhooks/${teams.body.id}`, { body: { events: ["run.failed"] } })
+        assert.strictEqual(changed.status, 400, changed.text)
+      })
+    )
+
     it.effect("counts the answers of a seat beside its record, and the persons", () =>
       Effect.gen(function* () {
         const runId = yield* votedRun

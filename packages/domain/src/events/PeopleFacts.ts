@@ -9,10 +9,13 @@ export const PEOPLE_ANSWER = "people.answer"
 
 const optional = Schema.optionalKey
 
+/** What is reported of a question. */
+export const ITEM_EVENTS = ["opened", "reminded", "undelivered", "closed"] as const
+
 /** What an event says of a question to a seat. Its texts are ids, times and words of the program. */
 export const ItemFact = Schema.Struct({
   item: Schema.String,
-  event: Schema.Literals(["opened", "closed"]),
+  event: Schema.Literals(ITEM_EVENTS),
   seat: Schema.String,
   scenario: optional(Schema.String),
   state: Schema.String,
@@ -57,12 +60,12 @@ const given = (name: string, text: string | undefined) => (text === undefined ? 
 export const itemFactIn = (data: JsonObject): ItemFact | undefined => {
   const found = data["kind"] === PEOPLE_ITEM ? objectAt(data, "item") : undefined
   if (found === undefined) return undefined
-  const event = textAt(found, "event")
+  const event = ITEM_EVENTS.find((one) => one === textAt(found, "event"))
   const item = bound(textAt(found, "item"))
   const seat = bound(textAt(found, "seat"))
   const state = bound(textAt(found, "state"))
   const isWhole = item !== undefined && seat !== undefined && state !== undefined
-  if (!isWhole || (event !== "opened" && event !== "closed")) return undefined
+  if (!isWhole || event === undefined) return undefined
   return {
     item,
     event,

@@ -29,6 +29,13 @@ export const questionSentence = ({
     const by = deadline === undefined ? {} : { verb: "is to answer by", object: minuteText(deadline) }
     return { ...of, verb: "is to answer", ...by, tone: "accent", weight: "normal" }
   }
+  if (event === "reminded") {
+    const by = deadline === undefined ? {} : { object: minuteText(deadline) }
+    return { ...of, verb: "is reminded to answer by", ...by, tone: "accent", weight: "low" }
+  }
+  if (event === "undelivered") {
+    return { ...of, verb: "has a question of which no person was notified", tone: "warn", weight: "high" }
+  }
   if (state === "expired") return { ...of, ...noAnswer(deadline), tone: "warn", weight: "high" }
   const verb = CLOSED.get(state)
   if (verb === undefined) return undefined

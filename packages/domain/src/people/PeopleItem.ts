@@ -1,18 +1,18 @@
 import * as Schema from "effect/Schema"
-import { type ItemFact, SHOWN_HASH_SIGNS } from "../events/PeopleFacts.ts"
+import { ITEM_EVENTS, type ItemFact, SHOWN_HASH_SIGNS } from "../events/PeopleFacts.ts"
 import { boundedText, nonceText, sha256Text, timeText } from "./ArtifactTexts.ts"
 import { ItemState } from "./ItemLife.ts"
 
 const optional = Schema.optionalKey
 
 /**
- * What became of a question, as the log of the control plane keeps it: once when it opens, once when it closes. It has
- * no text of the proposal.
+ * What became of a question, as the log of the control plane keeps it: when it opens, at a reminder, when no person
+ * could be notified, and when it closes. It has no text of the proposal.
  */
 export const PeopleItem = Schema.Struct({
   v: Schema.Literal(1),
   item: boundedText,
-  event: Schema.Literals(["opened", "closed"]),
+  event: Schema.Literals(ITEM_EVENTS),
   seat: boundedText,
   scenario: boundedText,
   state: ItemState,
@@ -27,7 +27,7 @@ export const PeopleItem = Schema.Struct({
   closedAt: optional(timeText),
   deadline: optional(timeText),
   nonce: nonceText
-}).annotate({ identifier: "PeopleItem", description: "A question to a person, when it opens and when it closes" })
+}).annotate({ identifier: "PeopleItem", description: "What became of a question to a person" })
 export type PeopleItem = typeof PeopleItem.Type
 
 /** What the event of the artifact says: its content without free text. */

@@ -80,7 +80,9 @@ export const SeatText = Schema.Struct({
   stale: optional(Schema.Literals(["proposal", "record"])),
   reason: optional(Schema.Literals(["required", "optional"])),
   proof: optional(Schema.Literals(["session", "fresh", "passkey"])),
-  wait: optional(Schema.Literals(["open", "suspend"]))
+  wait: optional(Schema.Literals(["open", "suspend"])),
+  /** What a mail about its questions contains: a link, or the text of the proposal too. */
+  notify: optional(Schema.Struct({ content: Schema.Literals(["link", "full"]) }))
 })
 export type SeatText = typeof SeatText.Type
 

@@ -33,6 +33,33 @@ export { BARRIER_MS, type Barrier, barrierOf, takesEvaluations } from "./Barrier
 export { Basis, basisNext, basisStart, basisText } from "./Basis.ts"
 export { type Consequence, consequencesOf } from "./Consequences.ts"
 export { ItemState, isClosed, mayBecome } from "./ItemLife.ts"
+export {
+  type ChatFormat,
+  chatBody,
+  questionFacts,
+  questionMessage,
+  questionTitle,
+  type ShownQuestion,
+  TEST_MESSAGE,
+  WEBHOOK_FORMATS,
+  type WebhookFormat
+} from "./notices/ItemMessage.ts"
+export {
+  ASKING_EVENTS,
+  DIGEST_ABOVE,
+  type Digest,
+  digestMail,
+  digestOf,
+  MAIL,
+  type MailText,
+  type Notice,
+  type NoticeEvent,
+  type NotifiedPerson,
+  noticesOf,
+  questionMail,
+  remindAtUnixMs,
+  unreachedPersons
+} from "./notices/Notices.ts"
 export { passkeyChallenge, type SignedAnswer, signedText } from "./PasskeyChallenge.ts"
 export { checkSignedMessage, type SignedMessage } from "./PasskeyMessage.ts"
 export {

@@ -85,3 +85,11 @@ export const Field = {
   /** A JSON object of any content. */
   object: (description: string, example?: Schema.JsonObject) => AnyObject.annotate(about(description, example))
 }
+
+const MAIL_ADDRESS = /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/u
+
+/**
+ * Whether a text is one address without a display name. With a space, a bracket or a control character it could add
+ * other recipients, or a header.
+ */
+export const isMailAddress = (text: string): boolean => MAIL_ADDRESS.test(text)

@@ -14,6 +14,8 @@ export class Directory extends Context.Service<
   {
     /** The groups of a person by the slug of the pack, without the packs that do not name the person. */
     readonly groupsOf: (personId: string) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, LauncherFault>
+    /** The mail address of a person, of the first pack that has one. */
+    readonly emailOf: (personId: string) => Effect.Effect<string | undefined, LauncherFault>
     /** The people of the pack of a scenario; none for a pack without a directory. */
     readonly peopleOf: (scenarioRef: string) => Effect.Effect<PeopleDocument["people"], LauncherFault>
   }
@@ -38,6 +40,14 @@ export class Directory extends Context.Service<
                   return found === undefined ? [] : [[slug, found.groups ?? []] as const]
                 })
               )
+          ),
+        emailOf: (personId) =>
+          Effect.map(
+            catalog,
+            ({ packs }) =>
+              packs
+                .map(({ people = {} }) => (Object.hasOwn(people, personId) ? people[personId]?.email : undefined))
+                .filter((email) => email !== undefined)[0]
           )
       })
     })

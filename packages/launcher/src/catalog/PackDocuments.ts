@@ -1,4 +1,4 @@
-import { PeopleText } from "@runplane/domain"
+import { isMailAddress, PeopleText } from "@runplane/domain"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -29,11 +29,8 @@ export type PackDocument = typeof PackDocument.Type
 
 const Id = Schema.String.check(Schema.isPattern(/^[^\s{}]+$/, { expected: "an id without spaces and braces" }))
 
-/** One address without a display name: with a space, a bracket or a control character it could add others. */
 const Email = Schema.String.check(
-  Schema.isPattern(/^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/u, {
-    expected: "an address such as ana@example.org"
-  })
+  Schema.makeFilter((text: string) => isMailAddress(text), { expected: "an address such as ana@example.org" })
 )
 
 const SlackMember = Schema.String.check(

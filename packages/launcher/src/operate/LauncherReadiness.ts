@@ -62,13 +62,18 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
           Effect.tap(({ detail, ok }) => (ok ? outage.back : outage.lost(detail)))
         )
 
-      const database = ({ limits, sql }: PeopleShape) =>
+      const database = ({ limits, notices, sql }: PeopleShape) =>
         sql`SELECT 1`.pipe(
           Effect.map(() => {
             const { reason, waiting: held } = limits.held()
             // No fault of the service: an answer frees a position, and needs a service that is ready.
             const detail = "the database of the seats answers"
-            return { ok: true, detail: held === 0 ? detail : `${detail}; seats that wait: ${held}, since ${reason}` }
+            const parts = [
+              detail,
+              ...(held === 0 ? [] : [`seats that wait: ${held}, since ${reason}`]),
+              ...notices.troubles()
+            ]
+            return { ok: true, detail: parts.join("; ") }
           }),
           Effect.catch((error) =>
             Effect.succeed({ ok: false, detail: `LAUNCHER_DATABASE_URL: ${describeSqlError(error)}` })

@@ -1,3 +1,4 @@
+import { MAIL } from "@runplane/domain"
 import { forever } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,6 +9,13 @@ import { LauncherMetrics } from "./AgentMetrics.ts"
 
 /** How often the figures are counted. Milliseconds. */
 const EVERY_MS = 10_000
+
+const OUTCOMES = [
+  ["sent", "notices_sent"],
+  ["failed", "notices_failed"],
+  ["digested", "notices_digested"],
+  ["obsolete", "notices_obsolete"]
+] as const
 
 /**
  * Questions and answers as metrics (docs/reference/admin.md#metrics-endpoint), counted from the rows, so
@@ -94,6 +102,19 @@ export const layerPeopleMetrics = Layer.effectDiscard(
       "runplane_people_records_waiting",
       "Records of questions and answers that the control plane does not have yet",
       ({ unposted }) => unposted
+    )
+
+    counter(
+      "runplane_notices_total",
+      "Notices to persons that have ended, by channel and what became of them",
+      (read) => OUTCOMES.map(([outcome, name]) => [{ channel: MAIL, outcome }, read[name]] as const),
+      ["channel", "outcome"]
+    )
+    gauge("runplane_notices_waiting", "Notices that are not sent yet", ({ notices_waiting }) => notices_waiting)
+    counter(
+      "runplane_items_undelivered_total",
+      "Questions of which no person could be notified; more than 0 needs an operator",
+      ({ undelivered }) => [[{}, undelivered]]
     )
 
     const round = countPeople(people.sql).pipe(

@@ -27,6 +27,7 @@ import { proofOf, type SignedIn } from "./Answers.ts"
 import { type AddedAssignee, AssigneeRows } from "./AssigneeRows.ts"
 import { type InboxQuery, type InboxRow, InboxRows, type InboxScope } from "./InboxRows.ts"
 import { type ItemRow, ItemRows } from "./ItemRows.ts"
+import { NoticeRows, type ShownNotice } from "./notices/NoticeRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import type { SeatSession } from "./SeatSession.ts"
@@ -53,6 +54,7 @@ export interface ShownItem {
   /** Who may answer by the scenario, and who was added. */
   readonly assign: ReadonlyArray<string>
   readonly added: ReadonlyArray<AddedAssignee>
+  readonly notices: ReadonlyArray<ShownNotice>
   readonly reason: "required" | "optional"
   /** The answers that this person can give now; empty for an item that is not open. */
   readonly acts: ReadonlyArray<AnswerAct>
@@ -90,7 +92,7 @@ export class Inbox extends Context.Service<Inbox, Effect.Success<typeof make>>()
   static readonly layer = Layer.effect(
     Inbox,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide([InboxRows.layer, AssigneeRows.layer]))
+  ).pipe(Layer.provide([InboxRows.layer, AssigneeRows.layer, NoticeRows.layer]))
 }
 
 const make = Effect.gen(function* () {
@@ -99,6 +101,7 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const seats = yield* SeatRows
   const runner = yield* SeatRunner
+  const notices = yield* NoticeRows
   const suspensions = yield* Suspensions
 
   return {
@@ -137,6 +140,7 @@ const make = Effect.gen(function* () {
         right,
         assign,
         added,
+        notices: yield* notices.ofItem(id),
         reason: seat.rules.reason ?? "required",
         unavailable: seat.unavailable ?? (isRead ? undefined : "the session is being read again"),
         suspension: isClosed(item.state) ? undefined : suspensions.textOf(row.session_id),

@@ -14,6 +14,8 @@ import { AnswerRows } from "./AnswerRows.ts"
 import { Answers } from "./Answers.ts"
 import { Inbox } from "./Inbox.ts"
 import { ItemRows } from "./ItemRows.ts"
+import { NoticeEvents } from "./notices/NoticeEvents.ts"
+import { NoticeRows } from "./notices/NoticeRows.ts"
 import { OpenLimits } from "./OpenLimits.ts"
 import { PeopleAudit } from "./PeopleAudit.ts"
 import { DATABASE_SETTING, layerPeopleDatabase } from "./PeopleDatabase.ts"
@@ -40,6 +42,8 @@ export interface PeopleShape {
   readonly audit: PeopleAudit["Service"]
   readonly erasures: PeopleErasures["Service"]
   readonly returns: Returns["Service"]
+  readonly notices: NoticeRows["Service"]
+  readonly noticeEvents: NoticeEvents["Service"]
   readonly signIns: SignInRows["Service"]
   readonly limits: OpenLimits["Service"]
   readonly passkeys: Passkeys["Service"]
@@ -95,6 +99,8 @@ const layerWith = (
         audit: yield* PeopleAudit,
         erasures: yield* PeopleErasures,
         returns: yield* Returns,
+        notices: yield* NoticeRows,
+        noticeEvents: yield* NoticeEvents,
         signIns: yield* SignInRows,
         limits: yield* OpenLimits,
         passkeys: yield* Passkeys,
@@ -112,6 +118,8 @@ const layerWith = (
         PeopleAudit.layer,
         PeopleErasures.layer,
         Returns.layer,
+        NoticeRows.layer,
+        NoticeEvents.layer,
         SignInRows.layer
       )
     ),

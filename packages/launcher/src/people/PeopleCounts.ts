@@ -12,7 +12,13 @@ const Counts = Schema.Struct({
   suspensions: Schema.Int,
   suspensions_refused: Schema.Int,
   oldest_seconds: Schema.Finite,
-  unposted: Schema.Int
+  unposted: Schema.Int,
+  notices_sent: Schema.Int,
+  notices_failed: Schema.Int,
+  notices_digested: Schema.Int,
+  notices_obsolete: Schema.Int,
+  notices_waiting: Schema.Int,
+  undelivered: Schema.Int
 })
 export type PeopleCounts = typeof Counts.Type
 
@@ -35,6 +41,12 @@ export const countPeople = (sql: PgClient.PgClient) =>
           WHERE kind = 'suspend' AND actor = 'service' AND outcome = 'refused')::int AS suspensions_refused,
         coalesce((SELECT extract(epoch FROM clock_timestamp() - min(answered_at))
           FROM people.answers WHERE settled_at IS NULL), 0)::float8 AS oldest_seconds,
-        (SELECT count(*) FROM people.records WHERE ended_at IS NULL)::int AS unposted`,
+        (SELECT count(*) FROM people.records WHERE ended_at IS NULL)::int AS unposted,
+        (SELECT count(*) FROM people.notices WHERE state = 'sent')::int AS notices_sent,
+        (SELECT count(*) FROM people.notices WHERE state = 'failed')::int AS notices_failed,
+        (SELECT count(*) FROM people.notices WHERE state = 'digested')::int AS notices_digested,
+        (SELECT count(*) FROM people.notices WHERE state = 'obsolete')::int AS notices_obsolete,
+        (SELECT count(*) FROM people.notices WHERE state = 'pending')::int AS notices_waiting,
+        (SELECT count(*) FROM people.items WHERE undelivered_at IS NOT NULL)::int AS undelivered`,
     (rows) => Effect.map(Effect.orDie(decodeCounts(rows)), ([counts]) => counts)
   )

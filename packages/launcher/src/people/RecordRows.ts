@@ -16,6 +16,7 @@ import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
+import type { Fragment } from "effect/sql/Statement"
 import { StoredContent } from "./StoredContent.ts"
 
 /** A record that the control plane does not have yet. */
@@ -71,6 +72,13 @@ const Due = Schema.Struct({
 })
 const decodeDue = Schema.decodeUnknownEffect(Due)
 
+const dueOf = ({ age_ms, idempotency_key, session_id, ...row }: typeof Due.Type): DueRecord => ({
+  ...row,
+  sessionId: session_id,
+  idempotencyKey: idempotency_key,
+  ageMs: age_ms
+})
+
 const encodeItem = Schema.encodeEffect(Schema.fromJsonString(PeopleItem))
 const encodeAnswer = Schema.encodeEffect(Schema.fromJsonString(PeopleAnswer))
 
@@ -92,6 +100,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   /** Rows may be due: sliding, because one wake is enough for all of them. */
   const wakes = yield* Queue.sliding<void>(1)
+  const noticeWakes = yield* Queue.sliding<void>(1)
   const iso = (column: string, name: string) =>
     sql.literal(`to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ${name}`)
   const nonce = Effect.map(random.randomBytes(NONCE_BYTES), Hex.encode)
@@ -110,6 +119,10 @@ const make = Effect.gen(function* () {
         row === undefined ? Effect.die(new Error(`item ${item} does not exist`)) : Effect.orDie(decodeRow(row))
     )
 
+  /** An event of which persons are to be notified. */
+  const raise = (item: string, event: Fragment) =>
+    sql`INSERT INTO people.notice_events (item, event) VALUES (${item}::uuid, ${event})`
+
   const insert = Effect.fnUntraced(function* (
     { id, session_id }: typeof Row.Type,
     { content, key, kind, label }: Record<"content" | "key" | "label", string> & Pick<DueRecord, "kind">
@@ -117,9 +130,10 @@ const make = Effect.gen(function* () {
     yield* sql`
       INSERT INTO people.records (session_id, item, idempotency_key, kind, label, content)
       VALUES (${session_id}, ${id}::uuid, ${key}, ${kind}, ${label}, ${content}::text::json)`
+    if (kind === PEOPLE_ITEM) yield* raise(id, sql`${content}::text::json ->> 'event'`)
   })
 
-  const noteItem = Effect.fnUntraced(function* (item: string, event: "opened" | "closed", hasActed: boolean) {
+  const noteItem = Effect.fnUntraced(function* (item: string, event: PeopleItem["event"], hasActed: boolean) {
     const row = yield* read(item)
     const content = itemContent(row, event, hasActed, yield* nonce)
     // A question that was never asked is not recorded.
@@ -135,11 +149,19 @@ const make = Effect.gen(function* () {
   return {
     /** Waits until records may be due. */
     woken: Queue.take(wakes),
-    /** Records were committed. */
-    wake: Effect.asVoid(Queue.offer(wakes, undefined)),
+    /** Waits until persons may have to be notified. */
+    noticesWoken: Queue.take(noticeWakes),
+    /** Records, and events for notices, were committed. */
+    wake: Effect.andThen(Queue.offer(wakes, undefined), Effect.asVoid(Queue.offer(noticeWakes, undefined))),
 
     /** An item is open, in the transaction of its change. */
     noteOpened: (item: string) => noteItem(item, "opened", false),
+
+    /** A person gave it to others, who are notified: no event for the control plane. */
+    noteReturned: (item: string) => raise(item, sql`'returned'`),
+
+    /** Its persons are reminded; or no notice of it reached a person. */
+    note: (item: string, event: "reminded" | "undelivered") => noteItem(item, event, false),
 
     /** An item is closed. `hasActed`: the seat has a ballot that is not an answer to it. */
     noteClosed: (item: string, hasActed = false) => noteItem(item, "closed", hasActed),
@@ -169,16 +191,7 @@ const make = Effect.gen(function* () {
         FROM people.records WHERE ended_at IS NULL AND due_at <= clock_timestamp() ORDER BY due_at, id
         LIMIT ${limit}::int`.pipe(
         Effect.flatMap((rows) => Effect.orDie(Effect.forEach(rows, (row) => decodeDue(row)))),
-        Effect.map((rows) =>
-          rows.map(
-            ({ age_ms, idempotency_key, session_id, ...row }): DueRecord => ({
-              ...row,
-              sessionId: session_id,
-              idempotencyKey: idempotency_key,
-              ageMs: age_ms
-            })
-          )
-        )
+        Effect.map((rows) => rows.map(dueOf))
       ),
 
     /** When the next record is due, milliseconds; undefined without any. */
@@ -207,7 +220,7 @@ type Content = typeof Row.Type
 /** What became of a question; undefined for one that was never asked. */
 const itemContent = (
   row: Content,
-  event: "opened" | "closed",
+  event: PeopleItem["event"],
   hasActed: boolean,
   nonce: string
 ): PeopleItem | undefined => {

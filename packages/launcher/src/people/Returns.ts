@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AssigneeRows } from "./AssigneeRows.ts"
 import { ItemRows } from "./ItemRows.ts"
+import { RecordRows } from "./RecordRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatWork } from "./SeatWork.ts"
 
@@ -41,6 +42,7 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const assignees = yield* AssigneeRows
   const work = yield* SeatWork
+  const records = yield* RecordRows
 
   const refuse = (why: ReturnRefused["why"]) => Effect.fail(new ReturnRefused({ why }))
 
@@ -66,13 +68,14 @@ const make = Effect.gen(function* () {
       if (right !== "answer") return yield* refuse({ _tag: "colleague", right })
     }
     yield* assignees.add(id, { assignee: to, addedBy: person.id, reason })
+    yield* records.noteReturned(id)
     yield* items.audit(person.id, "item.returned", id, to === undefined ? {} : { to })
   })
 
   return {
     /** Stores a return with its audit entry. */
     submit: Effect.fn("Returns.submit")((id: string, person: Person, returned: Returned) =>
-      work.inTransaction(add(id, person, returned))
+      Effect.tap(work.inTransaction(add(id, person, returned)), () => records.wake)
     )
   }
 })

@@ -104,8 +104,22 @@ export const validateLaunchDeployment = (texts: SettingTexts): SettingsReport =>
     const problem = `is not set: the links of a launch lead to ${internal}, the address of PROTO_CONTROL_PLANE_URL`
     warnings.push({ variable: "CONTROL_PLANE_PUBLIC_URL", problem })
   }
-  const faults = [...keyFaults(texts, environment), ...seatFaults(texts, environment, warnings)]
+  const faults = [
+    ...keyFaults(texts, environment),
+    ...seatFaults(texts, environment, warnings),
+    ...mailFaults(texts, warnings)
+  ]
   return { faults, warnings }
+}
+
+/** Mails to people: each has a sender, and should have a link. */
+const mailFaults = (texts: SettingTexts, warnings: Array<SettingProblem>): ReadonlyArray<SettingProblem> => {
+  if (!texts.has(LaunchSettings.LAUNCHER_SMTP_URL.name)) return []
+  if (!texts.has(LaunchSettings.LAUNCHER_PUBLIC_URL.name)) {
+    warnings.push({ variable: LaunchSettings.LAUNCHER_PUBLIC_URL.name, problem: "is not set: mails have no link" })
+  }
+  const variable = LaunchSettings.LAUNCHER_SMTP_FROM.name
+  return texts.has(variable) ? [] : [{ variable, problem: "must be set when LAUNCHER_SMTP_URL is" }]
 }
 
 /** The database of seats, and the runtime in which they act. */

@@ -6,9 +6,11 @@ import {
   flag,
   list,
   listenPort,
+  mailAddress,
   path,
   saying,
   secretText,
+  smtpAddress,
   text,
   wholeNumber,
   word
@@ -125,6 +127,13 @@ export const LaunchSettings = settingsOf(
       undefined,
       "PEM file with the authorities that vouch for that database; with it the default of `sslmode` is `verify-full`."
     ),
+    LAUNCHER_SMTP_URL: row(
+      smtpAddress,
+      undefined,
+      "Mail server of notices to people: `smtp://user:password@host:587`, which has to offer STARTTLS unless it is on the loopback, or `smtps://host:465`; without one no mail is sent.",
+      { secret: true, shownDefault: "none" }
+    ),
+    LAUNCHER_SMTP_FROM: row(mailAddress, undefined, "Sender of these mails; needed with `LAUNCHER_SMTP_URL`."),
     PEOPLE_RETENTION_DAYS: row(
       wholeNumber({ unit: "days", min: 1 }),
       30,

@@ -1,4 +1,5 @@
 import { type Role, roles } from "@runplane/api"
+import { isMailAddress } from "@runplane/domain"
 import type * as LogLevel from "effect/LogLevel"
 import * as Result from "effect/Result"
 import { readDatabaseAddress } from "./DatabaseAddress.ts"
@@ -54,6 +55,31 @@ export const address = (...protocols: ReadonlyArray<string>): SettingType<string
     hidden
   )
 }
+
+const SMTP = "must be smtp://host or smtps://host, with user:password@ and :port where needed"
+
+/** A mail server. User and password are percent-encoded. */
+export const smtpAddress: SettingType<string> = {
+  label: "address starting with smtp:// or smtps://",
+  read: (text) => {
+    if (!/^smtps?:\/\/[^/?#\s]+\/?$/.test(text) || !URL.canParse(text)) return fault(SMTP)
+    const { hostname, password, username } = new URL(text)
+    try {
+      decodeURIComponent(username + password)
+    } catch {
+      return fault("must have user and password percent-encoded")
+    }
+    return hostname === "" ? fault(SMTP) : value(text)
+  }
+}
+
+/** One mail address, without a name. */
+export const mailAddress = textLike(
+  "mail address",
+  isMailAddress,
+  "must be an address such as runplane@example.org",
+  got
+)
 
 /** A PostgreSQL database, with every parameter of libpq that is supported. */
 export const databaseAddress: SettingType<string> = {

@@ -1,7 +1,11 @@
-import { Field, RunId } from "@runplane/domain"
+import { about, Field, RunId, WEBHOOK_FORMATS } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
+
+export const webhookFormat = Schema.Literals(WEBHOOK_FORMATS).annotate(
+  about("The bodies: generic JSON; slack and teams get messages about questions to people, and nothing else", "slack")
+)
 
 /** What webhooks report (docs/reference/webhooks.md#webhook-events). */
 export const webhookEvents = [
@@ -14,6 +18,8 @@ export const webhookEvents = [
   "run.resumed",
   "mark.added",
   "item.opened",
+  "item.reminded",
+  "item.undelivered",
   "item.closed"
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
@@ -39,6 +45,7 @@ export const Webhook = Schema.Struct({
     description: "In full only in the answer that creates the subscription; afterwards its last 4 characters",
     examples: ["****cret"]
   }),
+  format: optional(webhookFormat),
   active: Field.flag("Whether events are delivered; an answer of 410 makes it false"),
   createdAt: Field.time("When it was made"),
   updatedAt: Field.time("When it last changed"),

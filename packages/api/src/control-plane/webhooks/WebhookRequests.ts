@@ -2,7 +2,7 @@ import { about, CANONICAL_EVENT_TYPES, Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { integer, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
-import { webhookDeliveryStatuses, webhookEvents } from "./Webhook.ts"
+import { webhookDeliveryStatuses, webhookEvents, webhookFormat } from "./Webhook.ts"
 
 /** Secrets of the Standard Webhooks form begin with it; a base64 key follows. */
 const KEY_PREFIX = "whsec_"
@@ -83,7 +83,12 @@ const secret = Field.text(
 ).check(Schema.isMinLength(1), Schema.isMaxLength(MAX_WEBHOOK_SECRET_LENGTH), isWebhookSecret)
 
 /** The body of `POST /webhooks`. */
-export const NewWebhook = Schema.Struct({ url, events: withDefault(events, []), secret }).annotate({
+export const NewWebhook = Schema.Struct({
+  url,
+  events: withDefault(events, []),
+  secret,
+  format: optional(webhookFormat)
+}).annotate({
   identifier: "WebhookRequest",
   description: "A subscription"
 })

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline/promises"
 import type { AnswerRequest, InboxItem } from "@runplane/api"
-import { AnswerAct, ItemState, visibleText } from "@runplane/domain"
+import { AnswerAct, ItemState, unreachedPersons, visibleText } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -83,6 +83,7 @@ const printItem = Effect.fnUntraced(function* (shown: InboxItem) {
       ["Not now", unavailable],
       ["Session", shown.suspension],
       ["Not you", mayNotBecause],
+      ["Notices", unreachedPersons(shown.notices ?? [])],
       ["Reason", shown.reasonRule],
       ["Answer", given && `${given.content?.act ?? "withheld"} by ${given.by ?? "the deadline"} at ${given.at}`],
       ["Hash", shown.proposalHash]

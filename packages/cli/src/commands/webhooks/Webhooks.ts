@@ -1,3 +1,4 @@
+import { WEBHOOK_FORMATS } from "@runplane/domain"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -28,20 +29,25 @@ const add = Command.make(
   "add",
   {
     url: Argument.String("url").pipe(Argument.withDescription("Where deliveries go")),
-    event: Flag.String("event").pipe(Flag.withDescription("Only this event; may be repeated"), Flag.atLeast(0))
+    event: Flag.String("event").pipe(Flag.withDescription("Only this event; may be repeated"), Flag.atLeast(0)),
+    format: Flag.Literals("format", WEBHOOK_FORMATS).pipe(
+      Flag.withDescription("slack or teams: messages about questions to people"),
+      Flag.withDefault("generic")
+    )
   },
-  ({ event, url }) =>
+  ({ event, format, url }) =>
     Effect.gen(function* () {
       // A secret on the command line would be visible in the list of processes.
       const secret = process.env["RUNPLANE_WEBHOOK_SECRET"] ?? ""
       if (secret === "") return yield* usageProblem("set RUNPLANE_WEBHOOK_SECRET to what signs the deliveries")
       yield* withControlPlane(({ api }) =>
         Effect.gen(function* () {
-          const made = yield* api.webhooks.create({ payload: { url, events: event, secret } })
+          const made = yield* api.webhooks.create({ payload: { url, events: event, secret, format } })
           yield* printFacts(
             [
               ["Webhook", made.id],
               ["URL", made.url],
+              ["Format", made.format],
               ["Events", made.events.length === 0 ? "all" : made.events.join(", ")]
             ],
             made

@@ -1,4 +1,5 @@
 import type { InboxItem } from "@runplane/api"
+import { unreachedPersons } from "@runplane/domain"
 import { ArrowLeft } from "lucide-react"
 import { type ReactNode, useMemo } from "react"
 import { Link } from "wouter"
@@ -79,6 +80,7 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
           {item.suspension === undefined ? null : (
             <p className="mt-1 text-muted first-letter:uppercase">{item.suspension}.</p>
           )}
+          <Unreached item={item} />
           {text === undefined ? null : (
             <p className="mt-2 text-[14px] whitespace-pre-wrap">
               <UserText text={text} />
@@ -181,6 +183,16 @@ const Deadline = ({ item: { deadlineAt, state } }: { readonly item: InboxItem })
       <time dateTime={deadlineAt} title={exactTime(at)}>
         {timeLeft(at, now)}
       </time>
+    </p>
+  )
+}
+
+/** Who was not notified, and why. */
+const Unreached = ({ item: { notices = [] } }: { readonly item: InboxItem }) => {
+  const text = unreachedPersons(notices)
+  return text === undefined ? null : (
+    <p className="mt-1 text-warn">
+      <UserText text={text} />
     </p>
   )
 }

@@ -1,5 +1,5 @@
 import type { WebhookEvent } from "@runplane/api"
-import type { CanonicalEvent, KnownEvent, RunStatus } from "@runplane/domain"
+import { type CanonicalEvent, chatBody, type KnownEvent, questionMessage, type RunStatus } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { AppliedChange, Reactor, WrittenAppend } from "../../event-log/append/Reactors.ts"
 import { Outbox } from "../../platform/outbox/Outbox.ts"
@@ -35,12 +35,16 @@ export const makeWebhookOutbox = Effect.gen(function* () {
 
 const isOfItem = (event: KnownEvent): boolean => event.type === "artifact.created" && event.data.item !== undefined
 
-/** A question that has opened or closed. It has no text of the proposal; the link gives no right, a person signs in. */
+/**
+ * An event of a question, as JSON and as messages of chats. It has no text of the proposal; the link gives no right, a
+ * person signs in.
+ */
 export const itemNotices = (runId: string, events: ReadonlyArray<KnownEvent>, launcherUrl: string | undefined) =>
   events.flatMap((artifact) => {
     const item = artifact.type === "artifact.created" ? artifact.data.item : undefined
     if (item === undefined) return []
     const event: WebhookEvent = `item.${item.event}`
+    const link = launcherUrl === undefined ? undefined : `${launcherUrl}/inbox/${encodeURIComponent(item.item)}`
     const { deadline, hash, item: id, person, scenario, seat, state, unanswered } = item
     const data = {
       item: id,
@@ -51,10 +55,15 @@ export const itemNotices = (runId: string, events: ReadonlyArray<KnownEvent>, la
       hash,
       ...(deadline !== undefined && { deadline }),
       ...(person !== undefined && { person }),
-      ...(launcherUrl !== undefined && { link: `${launcherUrl}/inbox/${encodeURIComponent(id)}` })
+      ...(link !== undefined && { link })
     }
-    const payload = JSON.stringify({ event, runId, timestamp: artifact.ts, data })
-    return [{ runId, event, at: artifact.ts, payload }]
+    const notice = { runId, event, at: artifact.ts }
+    const message = questionMessage(item, link)
+    return [
+      { ...notice, payload: JSON.stringify({ event, runId, timestamp: artifact.ts, data }) },
+      { ...notice, format: "slack" as const, payload: JSON.stringify(chatBody("slack", message)) },
+      { ...notice, format: "teams" as const, payload: JSON.stringify(chatBody("teams", message)) }
+    ]
   })
 
 /** An event of webhooks, and the change of status that it reports. */

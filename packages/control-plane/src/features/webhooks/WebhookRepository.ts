@@ -7,6 +7,7 @@ import {
   type WebhookDeliveriesQuery,
   type WebhookDelivery
 } from "@runplane/api"
+import type { WebhookFormat } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -54,7 +55,11 @@ export class WebhookRepository extends Context.Service<
      */
     readonly requeue: (id: string, deliveryId: string) => Effect.Effect<Requeued, SqlError>
     /** Adds a delivery of the event `webhook.test`. To be called inside a transaction. */
-    readonly enqueueTest: (id: string, payload: string, at: string) => Effect.Effect<QueuedTest, SqlError>
+    readonly enqueueTest: (
+      id: string,
+      payloadOf: (format: WebhookFormat) => string,
+      at: string
+    ) => Effect.Effect<QueuedTest, SqlError>
   }
 >()("runplane/control-plane/WebhookRepository") {
   static readonly layer = Layer.effect(
@@ -64,7 +69,7 @@ export class WebhookRepository extends Context.Service<
 
       // Counts only pending deliveries, by an index of those; ended ones are counted when they end.
       const webhookColumns = sql`
-        w.id::text AS id, w.url, w.events, w.secret, w.active, w.created_at, w.updated_at, w.succeeded, w.failed,
+        w.id::text AS id, w.url, w.events, w.secret, w.format, w.active, w.created_at, w.updated_at, w.succeeded, w.failed,
         w.last_delivered_at, w.slowed_at, w.made_for_rules, (SELECT count(*) FROM webhook_deliveries d
                               WHERE d.webhook_id = w.id AND d.status = 'pending') AS pending`
 
@@ -89,14 +94,15 @@ export class WebhookRepository extends Context.Service<
       )
 
       const insert = Effect.fn("WebhookRepository.insert")(
-        (id: string, { events, secret, url }: NewWebhook, at: string, forRules = false) =>
+        (id: string, { events, format = "generic", secret, url }: NewWebhook, at: string, forRules = false) =>
           Effect.map(
             sql<{ readonly created_at: Date }>`
-            INSERT INTO webhooks (id, url, events, secret, created_at, updated_at, made_for_rules)
-            VALUES (${id}::uuid, ${url}, ${events}::text[], ${secret}, ${at}::timestamptz, ${at}::timestamptz,
+            INSERT INTO webhooks (id, url, events, secret, format, created_at, updated_at, made_for_rules)
+            VALUES (${id}::uuid, ${url}, ${events}::text[], ${secret}, ${format}, ${at}::timestamptz, ${at}::timestamptz,
                     ${forRules}::boolean)`,
             (): Webhook => ({
               ...{ id, url, events, secret, active: true, createdAt: at, updatedAt: at },
+              ...(format !== "generic" && { format }),
               ...(forRules && { madeForRules: true }),
               deliveryStats: { total: 0, succeeded: 0, failed: 0 }
             })
@@ -190,17 +196,17 @@ export class WebhookRepository extends Context.Service<
 
       const enqueueTest = Effect.fn("WebhookRepository.enqueueTest")(function* (
         id: string,
-        payload: string,
+        payloadOf: (format: WebhookFormat) => string,
         at: string
       ) {
-        const [webhook] = yield* sql<{ readonly active: boolean }>`
-          SELECT active FROM webhooks WHERE id = ${id}::uuid FOR KEY SHARE`
+        const [webhook] = yield* sql<Pick<WebhookRow, "active" | "format">>`
+          SELECT active, format FROM webhooks WHERE id = ${id}::uuid FOR KEY SHARE`
         if (webhook === undefined) return { _tag: "NoSuchWebhook" as const }
         if (!webhook.active) return { _tag: "Inactive" as const }
         yield* endHold(id)
         const [row] = yield* sql<DeliveryRow>`
           INSERT INTO webhook_deliveries (webhook_id, event, payload, next_attempt_at, created_at)
-          VALUES (${id}::uuid, ${WEBHOOK_TEST}, ${payload}::json, now(), ${at}::timestamptz)
+          VALUES (${id}::uuid, ${WEBHOOK_TEST}, ${payloadOf(webhook.format)}::json, now(), ${at}::timestamptz)
           RETURNING ${columns}`
         return row === undefined
           ? { _tag: "NoSuchWebhook" as const }

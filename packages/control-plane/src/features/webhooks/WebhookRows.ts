@@ -1,5 +1,5 @@
 import type { Webhook, WebhookDelivery } from "@runplane/api"
-import { isJsonObject, RunId } from "@runplane/domain"
+import { isJsonObject, RunId, type WebhookFormat } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 
 export interface WebhookRow {
@@ -7,6 +7,7 @@ export interface WebhookRow {
   readonly url: string
   readonly events: ReadonlyArray<string>
   readonly secret: string
+  readonly format: WebhookFormat
   readonly active: boolean
   readonly created_at: Date
   readonly updated_at: Date
@@ -24,6 +25,7 @@ export const toWebhook = (row: WebhookRow): Webhook => ({
   url: row.url,
   events: row.events,
   secret: row.secret,
+  ...(row.format !== "generic" && { format: row.format }),
   active: row.active,
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),

@@ -15,6 +15,7 @@ import {
   type WebhookDeliveriesQuery,
   type WebhookDelivery
 } from "@runplane/api"
+import { chatBody, TEST_MESSAGE, type WebhookFormat } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -94,10 +95,11 @@ export class Webhooks extends Context.Service<
         options = { forRules: false }
       ) {
         yield* requireAllowedTarget(webhook.url)
+        yield* requireChatEvents(webhook.format, webhook.events)
         const id = yield* ids.uuid
         const at = yield* now
         const insert = Effect.tap(repository.insert(id, webhook, at, options.forRules), () =>
-          record("create", id, { url: originOf(webhook.url), events: webhook.events }, caller, at)
+          record("create", id, describeNew(webhook), caller, at)
         )
         return yield* sql.withTransaction(insert)
       })
@@ -113,6 +115,9 @@ export class Webhooks extends Context.Service<
         if (change.url !== undefined) yield* requireAllowedTarget(change.url)
         const at = yield* now
         const apply = Effect.gen(function* () {
+          if (change.events !== undefined) {
+            yield* requireChatEvents((yield* repository.find(id))?.format, change.events)
+          }
           if (!(yield* repository.update(id, change, at))) return undefined
           yield* record("update", id, describeChange(change), caller, at)
           return yield* repository.find(id)
@@ -143,7 +148,9 @@ export class Webhooks extends Context.Service<
         const at = yield* now
         const runId = yield* ids.uuid
         const payload = { event: WEBHOOK_TEST, runId, status: "completed", timestamp: at }
-        const enqueue = Effect.tap(repository.enqueueTest(id, JSON.stringify(payload), at), (queued) =>
+        const payloadOf = (format: WebhookFormat) =>
+          JSON.stringify(format === "generic" ? payload : chatBody(format, TEST_MESSAGE))
+        const enqueue = Effect.tap(repository.enqueueTest(id, payloadOf, at), (queued) =>
           queued._tag === "Queued" ? record("test", id, { deliveryId: queued.delivery.id }, caller, at) : Effect.void
         )
         const queued = yield* sql.withTransaction(enqueue)
@@ -182,9 +189,22 @@ export class Webhooks extends Context.Service<
   )
 }
 
+/** A chat gets messages about questions to people alone: another event would never reach it. */
+const requireChatEvents = (format: WebhookFormat | undefined, events: ReadonlyArray<string>) => {
+  const other = events.find((event) => !event.startsWith("item."))
+  return format === undefined || format === "generic" || other === undefined
+    ? Effect.void
+    : badRequest(`events: the format ${format} has messages of item events alone, got ${other}`)
+}
+
 const webhookInactive = (id: string) => controlPlaneError("CONFLICT", `webhook ${id} is not active`)
 
 const webhookNotFound = (id: string) => controlPlaneError("NOT_FOUND", `webhook ${id} not found`)
+
+const describeNew = ({ events, format, url }: NewWebhook): Schema.JsonObject => ({
+  ...{ url: originOf(url), events },
+  ...(format !== undefined && { format })
+})
 
 /** What changed; of the secret only that it did, of the address its origin: every viewer reads and searches the log. */
 const describeChange = ({ secret, url, ...change }: WebhookChange): Schema.JsonObject => ({

@@ -1,4 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import type { WebhookFormat } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,6 +13,7 @@ const NOTICE_COLUMNS = {
   firing_id: "uuid",
   subscription: "uuid",
   event: "text",
+  format: "text",
   payload: "json",
   at: "timestamptz"
 } as const
@@ -26,6 +28,8 @@ export interface Notice {
   /** The only receiver; absent for each active subscription that wants the event. */
   readonly subscription?: string
   readonly event: string
+  /** The subscriptions that get it have this format, unless one is named; absent: `generic`. */
+  readonly format?: WebhookFormat
   /** The body, JSON. */
   readonly payload: string
   /** ISO-8601. */
@@ -73,15 +77,15 @@ export class Outbox extends Context.Service<
           SELECT w.id, due.run_id, due.firing_id, due.event, due.payload, now(), due.at
           FROM ${unnestRows(
             sql,
-            notices.map(({ firingId = null, runId = null, subscription = null, ...notice }) => ({
-              ...{ run_id: runId, firing_id: firingId, subscription },
+            notices.map(({ firingId = null, format = "generic", runId = null, subscription = null, ...notice }) => ({
+              ...{ run_id: runId, firing_id: firingId, subscription, format },
               ...notice
             })),
             NOTICE_COLUMNS,
             { ordinal: true }
           )} AS due
           JOIN webhooks w ON w.active AND CASE
-            WHEN due.subscription IS NULL THEN w.events = '{}' OR due.event = ANY(w.events)
+            WHEN due.subscription IS NULL THEN w.format = due.format AND (w.events = '{}' OR due.event = ANY(w.events))
             ELSE w.id = due.subscription END
           ORDER BY due.ordinal
           FOR KEY SHARE OF w`,

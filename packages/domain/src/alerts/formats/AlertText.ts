@@ -1,27 +1,13 @@
-import { wholeStart } from "../../values/Graphemes.ts"
+import { type ChatFact, type ChatMessage, lineText, safeLink } from "../../values/ChatMessage.ts"
 import { usdText } from "../../values/Money.ts"
-import { withoutInvisible } from "../../values/VisibleText.ts"
 import type { AlertEvent, AlertFiring, AlertNotice } from "../Firing.ts"
 import type { MeasureUnit } from "../Measure.ts"
 import { measureOf, measureTitle } from "../Measures.ts"
+import type { AlertSeverity } from "../Rule.ts"
 
 /** Characters of a title, and of the value of a fact. */
 const MAX_TITLE = 200
 const MAX_FACT = 300
-/** Characters of a link; a longer one is left out, because a part of it leads elsewhere. */
-const MAX_LINK = 2_000
-
-/** A line of an alert: a fixed name, and a text that an agent may have written. */
-export interface AlertFact {
-  readonly name: string
-  readonly text: string
-}
-
-/** The text on one line, of at most so many characters: control characters and direction marks become spaces. */
-export const lineText = (text: string, most: number): string => {
-  const start = withoutInvisible(wholeStart(text, most)).toWellFormed()
-  return start.length < text.length ? `${start.slice(0, most - 1).toWellFormed()}…` : start
-}
 
 /** `critical: Budget of support: cost is $96.40, threshold $95.00` */
 export const titleOf = ({ event, firing }: AlertNotice): string => {
@@ -48,7 +34,7 @@ const ENDINGS: Readonly<Record<NonNullable<AlertFiring["resolvedBy"]>, string>> 
 }
 
 /** What an alert says, in the order of reading. */
-export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<AlertFact> => {
+export const factsOf = ({ failedAction, firing }: AlertNotice): ReadonlyArray<ChatFact> => {
   const { acknowledgedBy, at, endsAt, key, measure, note, per, period, periodEndsAt, resolvedBy, ruleName } = firing
   const { runId, scenarioRef, startsAt, value, window } = firing
   const direction = measureOf(measure).firesBelow ? "below" : "at least"
@@ -81,19 +67,20 @@ const telemetryText = ({ telemetry }: AlertFiring): string | undefined => {
   return withheld.length === 0 ? `${by}${counted}` : `${by}${counted}; not executed: ${withheld.join(", ")}`
 }
 
-/** The link of an alert as an RFC 3986 URI, where it is an http or https URL of a usual length. */
-export const linkOf = ({ link }: AlertNotice): string | undefined => {
-  if (link === undefined || link.length > MAX_LINK || !URL.canParse(link)) return undefined
-  const { hash, href, origin, protocol } = new URL(link)
-  if ((protocol !== "https:" && protocol !== "http:") || !href.startsWith(origin)) return undefined
-  const path = href.slice(origin.length, href.length - hash.length)
-  const escaped = hash === "" ? escapedUri(path) : `${escapedUri(path)}#${escapedUri(hash.slice(1))}`
-  return origin.length + escaped.length > MAX_LINK ? undefined : origin + escaped
+export const linkOf = ({ link }: AlertNotice): string | undefined => safeLink(link)
+
+/** An alert as chats show it. */
+export const messageOf = (notice: AlertNotice): ChatMessage => {
+  const { event, firing } = notice
+  const color = event === "alert.resolved" ? "Good" : COLORS[firing.severity]
+  return { title: titleOf(notice), color, facts: factsOf(notice), link: linkOf(notice) }
 }
 
-/** What URLs may contain and URIs may not. */
-const escapedUri = (text: string): string =>
-  text.replace(/[^\w\-.~:/?@!$&'()*+,;=%]|%(?![\dA-Fa-f]{2})/g, (letter) => encodeURIComponent(letter))
+const COLORS: Readonly<Record<AlertSeverity, ChatMessage["color"]>> = {
+  info: "Accent",
+  warning: "Warning",
+  critical: "Attention"
+}
 
 /**
  * An amount in the unit of its measure: `$12.50`, `12.5 %`, `90 s`, `10 min`, `1,200`. `beside` are the other amounts

@@ -1,6 +1,7 @@
 import type * as Schema from "effect/Schema"
+import { lineText } from "../../values/ChatMessage.ts"
 import type { AlertFiring, AlertNotice } from "../Firing.ts"
-import { amountText, factsOf, lineText, linkOf, titleOf } from "./AlertText.ts"
+import { amountText, factsOf, linkOf, titleOf } from "./AlertText.ts"
 
 /** Alertmanager ends an alert that is not sent again. So an open alert is sent again in this time. Milliseconds. */
 export const ALERTMANAGER_RESEND_MS = 5 * 60_000

@@ -1,7 +1,8 @@
 import type * as Schema from "effect/Schema"
+import { lineText } from "../../values/ChatMessage.ts"
 import { isJsonArray, isJsonObject } from "../../values/JsonReader.ts"
 import type { AlertNotice } from "../Firing.ts"
-import { lineText, linkOf } from "./AlertText.ts"
+import { linkOf } from "./AlertText.ts"
 
 /** Characters of each text of a firing. */
 const MAX_TEXT = 1_000

@@ -1,6 +1,7 @@
 import type * as Schema from "effect/Schema"
+import { lineText } from "../../values/ChatMessage.ts"
 import type { AlertNotice } from "../Firing.ts"
-import { factsOf, lineText, linkOf, titleOf } from "./AlertText.ts"
+import { factsOf, linkOf, titleOf } from "./AlertText.ts"
 
 /** Characters of the summary and of `source`, `component` and `group`, as PagerDuty limits them. */
 const MAX_SUMMARY = 1_024

@@ -73,6 +73,9 @@ export const itemAnswer = (shown: ShownItem, { mayNot }: Caller, { nonce, run }:
     payload: { type: row.payload_type, base64: row.payload, ...(decoded !== undefined && { decoded }) },
     hashed: row.hashed,
     ...assignedAnswer(shown),
+    ...(shown.notices.length > 0 && {
+      notices: shown.notices.map(({ reason, ...notice }) => ({ ...notice, ...(reason !== null && { reason }) }))
+    }),
     mayAnswer: why === undefined,
     ...(why !== undefined && { mayNotBecause: why }),
     reasonRule: shown.reason,

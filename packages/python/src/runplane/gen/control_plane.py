@@ -5763,7 +5763,7 @@ class _WebhookRequired(TypedDict):
     url: str
     """Where deliveries go; viewers see scheme and host alone."""
     events: List[str]
-    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.closed; none means all, other names match nothing."""
+    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.reminded, item.undelivered, item.closed; none means all, other names match nothing."""
     secret: str
     """In full only in the answer that creates the subscription; afterwards its last 4 characters."""
     active: bool
@@ -5777,6 +5777,8 @@ class _WebhookRequired(TypedDict):
 class Webhook(_WebhookRequired, total=False):
     """A webhook subscription."""
 
+    format: Literal["generic", "slack", "teams"]
+    """The bodies: generic JSON; slack and teams get messages about questions to people, and nothing else."""
     madeForRules: bool
     """Whether an alert rule has made it for a URL: it is removed with the last rule that uses it."""
     slowedSince: str
@@ -5790,7 +5792,7 @@ class WebhookChange(TypedDict, total=False):
     url: str
     """Absolute http or https URL."""
     events: List[str]
-    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.closed; empty means all, other types of the log match nothing."""
+    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.reminded, item.undelivered, item.closed; empty means all, other types of the log match nothing."""
     secret: str
     """Signs every delivery; with the prefix whsec_ the rest is a base64 key of 24 to 64 bytes for webhook-signature."""
     active: bool
@@ -5869,7 +5871,7 @@ class WebhookPayloadData(TypedDict):
 
 
 class _WebhookPayloadRequired(TypedDict):
-    event: Literal["run.started", "run.completed", "run.failed", "run.cancelled", "run.corrected", "run.suspended", "run.resumed", "mark.added", "item.opened", "item.closed"]
+    event: Literal["run.started", "run.completed", "run.failed", "run.cancelled", "run.corrected", "run.suspended", "run.resumed", "mark.added", "item.opened", "item.reminded", "item.undelivered", "item.closed"]
     """What happened."""
     runId: str
     """Id of the run."""
@@ -5896,7 +5898,9 @@ class WebhookRequest(_WebhookRequestRequired, total=False):
     """A subscription."""
 
     events: List[str]
-    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.closed; empty means all, other types of the log match nothing."""
+    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.reminded, item.undelivered, item.closed; empty means all, other types of the log match nothing."""
+    format: Literal["generic", "slack", "teams"]
+    """The bodies: generic JSON; slack and teams get messages about questions to people, and nothing else."""
 
 
 class WhatIfAnswer(TypedDict):

@@ -669,6 +669,8 @@ class InboxItem(_InboxItemRequired, total=False):
     """The item that replaces or follows this one."""
     run: InboxItemRun
     """The run; absent without a control plane, and while it has none or does not answer."""
+    notices: List[ItemNotice]
+    """Who was notified; absent where no person was to be notified."""
     mayNotBecause: str
     """Why the caller may not answer, in words."""
     closedActs: str
@@ -788,6 +790,26 @@ class ItemGone(_ItemGoneRequired, total=False):
 
     metadata: Dict[str, Any]
     """More about it, where there is something to say."""
+
+
+class _ItemNoticeRequired(TypedDict):
+    event: str
+    """What it reports: opened, escalated, returned, reminded or closed."""
+    person: str
+    """Whom."""
+    channel: str
+    """How."""
+    state: Literal["pending", "sent", "failed", "digested", "obsolete"]
+    """pending: not sent yet; sent: the mail server has it; failed: it is given up; digested: a digest has it in its stead; obsolete: the question was closed before."""
+    at: str
+    """When it ended; of a pending one, when it was due first."""
+
+
+class ItemNotice(_ItemNoticeRequired, total=False):
+    """A notice of the item to a person."""
+
+    reason: str
+    """Why it is not sent."""
 
 
 class _ItemReturnRequired(TypedDict):
@@ -1341,6 +1363,10 @@ class PeopleTextValueEscalateItem(TypedDict):
     to: List[str]
 
 
+class PeopleTextValueNotify(TypedDict):
+    content: Literal["link", "full"]
+
+
 class _PeopleTextValueRequired(TypedDict):
     assign: List[str]
 
@@ -1358,6 +1384,7 @@ class PeopleTextValue(_PeopleTextValueRequired, total=False):
     reason: Literal["required", "optional"]
     proof: Literal["session", "fresh", "passkey"]
     wait: Literal["open", "suspend"]
+    notify: PeopleTextValueNotify
 
 PeopleText = Dict[str, "PeopleTextValue"]
 

@@ -1,0 +1,172 @@
+import { type Assigned, type Person, rightOf } from "../Assignment.ts"
+import { questionFacts, questionTitle, type ShownQuestion } from "./ItemMessage.ts"
+
+/** A person of a pack's directory. */
+export interface NotifiedPerson extends Pick<Person, "id" | "groups"> {
+  readonly isReachable: boolean
+}
+
+/** An event of a question. */
+export interface NoticeEvent {
+  readonly item: string
+  /** `opened`, `escalated`, `returned`, `reminded` and `closed` concern persons; every other name concerns none. */
+  readonly event: string
+}
+
+/** The only channel that notifies persons one by one; chats are webhooks, which have no persons. */
+export const MAIL = "mail"
+
+/** One notice of a person, under an id that the same event gives again. */
+export interface Notice extends NoticeEvent {
+  readonly id: string
+  readonly person: string
+  readonly channel: typeof MAIL
+  /** Why it can never be sent; undefined for one that can. */
+  readonly failure: string | undefined
+}
+
+/** The events that request an answer of a person. */
+export const ASKING_EVENTS: ReadonlyArray<string> = ["opened", "escalated", "returned"]
+
+/** Why a person who is assigned by name is not notified. */
+export const NO_ADDRESS = "people.yaml has no email of this person"
+
+const PERSON = "person:"
+
+/** Whom the event concerns, of those that the directory and the assignments name. */
+const concerned = (
+  { event }: NoticeEvent,
+  persons: ReadonlyArray<NotifiedPerson>,
+  assigned: Assigned,
+  asked: ReadonlySet<string>,
+  answeredBy: string | undefined
+): ReadonlyArray<NotifiedPerson> => {
+  if (event === "closed") return persons.filter(({ id }) => asked.has(id) && id !== answeredBy)
+  const mayAnswer = persons.filter((person) => rightOf(person, assigned) === "answer")
+  if (event === "reminded") return mayAnswer
+  return ASKING_EVENTS.includes(event) ? mayAnswer.filter(({ id }) => !asked.has(id)) : []
+}
+
+/**
+ * The notices of an event. `asked` are the persons who were notified of the question before: an escalation and a return
+ * concern only the others, the end of the question only these. The person who answered needs no notice of that.
+ */
+export const noticesOf = (
+  event: NoticeEvent,
+  directory: ReadonlyArray<NotifiedPerson>,
+  assigned: Assigned,
+  asked: ReadonlySet<string>,
+  answeredBy?: string
+): ReadonlyArray<Notice> => {
+  const known = new Set(directory.map(({ id }) => id))
+  const named = assigned.assign
+    .filter((name) => name.startsWith(PERSON))
+    .map((name) => name.slice(PERSON.length))
+    .filter((id) => !known.has(id))
+  const strangers = [...new Set(named)].map((id) => ({ id, groups: [], isReachable: false }))
+  return concerned(event, [...directory, ...strangers], assigned, asked, answeredBy)
+    .filter(({ id, isReachable }) => isReachable || assigned.assign.includes(PERSON + id))
+    .map(({ id, isReachable }) => ({
+      ...event,
+      id: `${event.item}:${event.event}:${id}:${MAIL}`,
+      person: id,
+      channel: MAIL,
+      failure: isReachable ? undefined : NO_ADDRESS
+    }))
+}
+
+/**
+ * Which persons no notice of a question reached, and why; undefined where each was reached, or none had to be. A later
+ * notice that was sent counts.
+ */
+export const unreachedPersons = (
+  notices: ReadonlyArray<{
+    readonly person: string
+    readonly state: string
+    readonly reason?: string | undefined
+  }>
+): string | undefined => {
+  const reached = new Set(notices.filter(({ state }) => state === "sent").map(({ person }) => person))
+  const failed = new Map(
+    notices
+      .filter(({ reason, state }) => state === "failed" || (state === "pending" && reason !== undefined))
+      .filter(({ person }) => !reached.has(person))
+      .map(({ person, reason }) => [person, reason ?? "not sent"])
+  )
+  const [first] = failed
+  if (first === undefined) return undefined
+  return `no notice reached ${[...failed].map(([person, reason]) => `${person}: ${reason}`).join("; ")}`
+}
+
+/** The shortest time to a deadline that gets a reminder: a shorter one ends before a person can act on it. */
+const LEAST_MS = 10 * 60_000
+
+/** When the persons of a question are reminded: once, after half of the time; undefined: never. Unix milliseconds. */
+export const remindAtUnixMs = (openedAtUnixMs: number, deadlineUnixMs: number | undefined): number | undefined =>
+  deadlineUnixMs === undefined || deadlineUnixMs - openedAtUnixMs < LEAST_MS
+    ? undefined
+    : openedAtUnixMs + (deadlineUnixMs - openedAtUnixMs) / 2
+
+/** Open questions of a person from which on one digest an hour stands for single notices. */
+export const DIGEST_ABOVE = 1_000
+
+const DIGEST_EVERY_MS = 3_600_000
+
+/** The digest of a person for the current hour: its id, and when it is sent. */
+export const digestOf = (person: string, nowUnixMs: number) => {
+  const hour = Math.floor(nowUnixMs / DIGEST_EVERY_MS)
+  return { id: `digest:${hour}:${person}:${MAIL}`, person, dueAtUnixMs: (hour + 1) * DIGEST_EVERY_MS }
+}
+
+/** What a digest says. */
+export interface Digest {
+  readonly open: number
+  /** Until when the first of them is to be answered; undefined without a deadline. ISO 8601. */
+  readonly firstDeadline: string | undefined
+}
+
+/** A plain text for one person. */
+export interface MailText {
+  readonly subject: string
+  readonly text: string
+}
+
+const SIGN_IN = "The link gives no right: you sign in there."
+
+/** The mail about a question. `proposal` is the text of the proposal, where the scenario includes it. */
+export const questionMail = (
+  question: ShownQuestion,
+  link: string | undefined,
+  proposal: string | undefined
+): MailText => {
+  const title = questionTitle(question)
+  const facts = questionFacts(question)
+  const scenario = facts.find(({ name }) => name === "Scenario")?.text
+  return {
+    subject: scenario === undefined ? title : `${title}, ${scenario}`,
+    text: lines([
+      title,
+      facts.map(({ name, text }) => `${name}: ${text}`).join("\n"),
+      ...(proposal === undefined ? [] : [`The proposal in full:\n\n${proposal}`]),
+      ...linkLines(link)
+    ])
+  }
+}
+
+/** The mail that stands for single notices. */
+export const digestMail = ({ firstDeadline, open }: Digest, link: string | undefined): MailText => {
+  const title = `${open.toLocaleString("en-US")} open questions for you`
+  return {
+    subject: title,
+    text: lines([
+      title,
+      `There is one mail an hour while more than ${DIGEST_ABOVE.toLocaleString("en-US")} are open.`,
+      ...(firstDeadline === undefined ? [] : [`The first deadline: ${firstDeadline}`]),
+      ...linkLines(link)
+    ])
+  }
+}
+
+const linkLines = (link: string | undefined): ReadonlyArray<string> => (link === undefined ? [] : [link, SIGN_IN])
+
+const lines = (parts: ReadonlyArray<string>): string => `${parts.join("\n\n")}\n`

@@ -77,9 +77,7 @@ export const missingFeatures = (people: PeopleText): ReadonlyArray<PeopleFault> 
       at: [seat, key],
       message: `people.${seat}.${key}: ${text}`
     })
-    return [
-      ...(escalate.length > 0 ? [refuse("escalate", "escalation is not supported yet: remove it")] : [])
-    ]
+    return [...(escalate.length > 0 ? [refuse("escalate", "escalation is not supported yet: remove it")] : [])]
   })
 
 /** Values of placeholders that name neither a group nor a person. */

@@ -22,7 +22,7 @@ export const PeopleAnswer = Schema.Struct({
   origin: Schema.Literals(["person", "deadline"]),
   person: optional(boundedText),
   onBehalfOf: optional(boundedText),
-  proof: optional(Schema.Literals(["none", "session", "fresh", "passkey"])),
+  proof: optional(Schema.Literals(["none", "session", "fresh", "passkey", "slack"])),
   act: AnswerAct,
   recommendation: optional(boundedText),
   confidence: optional(Schema.Finite),

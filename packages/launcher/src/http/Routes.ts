@@ -25,6 +25,7 @@ import { PasskeysHttp } from "./inbox/PasskeysHttp.ts"
 import { SignInRoutes } from "./inbox/SignInRoutes.ts"
 import { HealthHttp, LaunchHttp, ProcessesHttp } from "./LaunchHttp.ts"
 import { PeopleHttp } from "./PeopleHttp.ts"
+import { layerSlackBodies, SlackRoutes } from "./slack/SlackRoutes.ts"
 
 /** The probes of a platform (docs/reference/admin.md#readiness, docs/reference/admin.md#metrics-endpoint). */
 const ProbesHttp = HttpApiBuilder.group(
@@ -114,7 +115,9 @@ export const LauncherRoutes = api.pipe(
   Layer.provide(LauncherEdge.layerMiddleware.pipe(Layer.provide(layerPageSignIns))),
   Layer.merge(toConsole),
   Layer.merge(SignInRoutes),
+  Layer.merge(SlackRoutes),
   // The edge is registered first, so it is around the page too.
   Layer.merge(Layer.provide(InboxPage, LauncherEdge.layer)),
-  Layer.merge(LauncherEdge.layer)
+  Layer.merge(LauncherEdge.layer),
+  Layer.provide(layerSlackBodies)
 )

@@ -16,7 +16,7 @@ export interface NewAnswer {
   readonly item: string
   readonly origin: "person" | "deadline"
   readonly person: string | undefined
-  readonly proof: "none" | "session" | "fresh" | "passkey"
+  readonly proof: "none" | "session" | "fresh" | "passkey" | "slack"
   /** How a passkey has signed it. */
   readonly passkey?: PasskeyRecord | undefined
   readonly channel: string

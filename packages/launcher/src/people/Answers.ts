@@ -28,11 +28,11 @@ import { SeatWork } from "./SeatWork.ts"
 
 /** A person as it has signed in. */
 export interface SignedIn extends Person {
-  /** `none` where the service requires no sign-in. */
-  readonly proof: "none" | "session"
+  /** `none` where the service requires no sign-in; `slack` where Slack vouches for a member that the directory names. */
+  readonly proof: "none" | "session" | "slack"
   /** When the person of a cookie signed in at the issuer, Unix milliseconds; undefined where that is not known. */
   readonly signedInAtUnixMs?: number | undefined
-  /** How the answer came in: `api`, `console`, `cli`. */
+  /** How the answer came in: `api`, `console`, `cli`, `slack`. */
   readonly channel: string
   /** Whether the credential of the person reads the runs of the control plane too; assumed where that is not known. */
   readonly readsRuns?: boolean
@@ -66,7 +66,7 @@ export class AnswerRefused extends Data.TaggedError("AnswerRefused")<{
 }> {}
 
 /** What the sign-in of a person proves now, by the clock of the database. */
-export const proofOf = ({ proof, signedInAtUnixMs }: SignedIn, nowUnixMs: number): "none" | "session" | "fresh" =>
+export const proofOf = ({ proof, signedInAtUnixMs }: SignedIn, nowUnixMs: number): SignedIn["proof"] | "fresh" =>
   proof === "session" && isFreshSignIn(signedInAtUnixMs, nowUnixMs) ? "fresh" : proof
 
 /** A refusal for the audit, without the reason that the person wrote. */

@@ -72,7 +72,7 @@ export interface ShownItem {
   readonly isGivenWithheld: boolean
   readonly proof: "session" | "fresh" | "passkey"
   /** What the sign-in of the person proves now. */
-  readonly givenProof: "none" | "session" | "fresh"
+  readonly givenProof: ReturnType<typeof proofOf>
   readonly policyVersion: string
   /** The rules of the session in words; empty where they are not known. */
   readonly policy: ReadonlyArray<string>

@@ -47,7 +47,7 @@ const Row = Schema.Struct({
   closed_at: Schema.NullOr(Schema.String),
   origin: Schema.NullOr(Schema.Literals(["person", "deadline"])),
   person: Schema.NullOr(Schema.String),
-  proof: Schema.NullOr(Schema.Literals(["none", "session", "fresh", "passkey"])),
+  proof: Schema.NullOr(Schema.Literals(["none", "session", "fresh", "passkey", "slack"])),
   channel: Schema.NullOr(Schema.String),
   content: Schema.NullOr(Schema.fromJsonString(StoredContent)),
   basis: Schema.NullOr(Schema.fromJsonString(Basis)),

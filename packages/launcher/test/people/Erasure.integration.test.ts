@@ -201,6 +201,39 @@ describe("the audit of questions", () => {
   )
 })
 
+describe("passkeys", () => {
+  it.live("lose what they have signed with the session, and their rows once they were deleted long ago", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* makeWorld
+      yield* Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        yield* answered(SESSION)
+        yield* ended(SESSION)
+        yield* sql`UPDATE people.answers SET proof = 'passkey', passkey = '{"signed": "the text of ana"}'`
+        yield* sql`
+          INSERT INTO people.passkey_challenges (nonce, person, item, expires_at)
+          SELECT decode('01', 'hex'), 'ana', item, now() + interval '1 minute' FROM people.answers`
+        yield* sql`
+          INSERT INTO people.passkeys (id, person, name, credential_id, public_key, rp_id, counter, enrolled_at, revoked_at)
+          SELECT gen_random_uuid(), 'ana', name, name, '', 'h', 0, now() - interval '90 days', now() - deleted
+          FROM (VALUES ('old', interval '31 days'), ('new', interval '29 days'), ('kept', NULL)) AS t (name, deleted)`
+        const { erase, expire } = yield* PeopleErasures
+        yield* erase(SESSION, "key:admin", "4711")
+        assert.deepStrictEqual(yield* sql`SELECT passkey, proof FROM people.answers`, [
+          { passkey: null, proof: "passkey" }
+        ])
+        assert.deepStrictEqual(yield* sql`SELECT nonce FROM people.passkey_challenges`, [])
+        yield* expire(30)
+        const names = yield* sql<{ readonly name: string }>`SELECT name FROM people.passkeys ORDER BY name`
+        assert.deepStrictEqual(
+          names.map(({ name }) => name),
+          ["kept", "new"]
+        )
+      }).pipe(Effect.provide(layer()))
+    })
+  )
+})
+
 describe("the figures of questions", () => {
   it.live("are those of the rows, after a restart and after an erasure too", () =>
     Effect.gen(function* () {
@@ -215,7 +248,7 @@ describe("the figures of questions", () => {
         yield* itemWhen(OTHER, "open")
         const rows = yield* SeatRows
         assert.lengthOf(yield* rows.unfinished, 1)
-        return yield* counts
+        return yield* until(counts, ({ unposted }) => unposted === 0)
       }).pipe(Effect.provide(layer()))
       assert.deepInclude(before, { open: 1, waiting: 0, expired: 0, by_person: 1, by_deadline: 0, ids_taken: 0 })
       yield* Effect.gen(function* () {

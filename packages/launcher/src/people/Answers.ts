@@ -28,7 +28,7 @@ import { SeatWork } from "./SeatWork.ts"
 
 /** A person as it has signed in. */
 export interface SignedIn extends Person {
-  /** `none` where the service requires no sign-in; `slack` where Slack vouches for a member that the directory names. */
+  /** `none`: the service requires no sign-in. `slack`: Slack vouches for a member that the directory names. */
   readonly proof: "none" | "session" | "slack"
   /** When the person of a cookie signed in at the issuer, Unix milliseconds; undefined where that is not known. */
   readonly signedInAtUnixMs?: number | undefined

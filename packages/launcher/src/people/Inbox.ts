@@ -14,8 +14,10 @@ import {
   policyLines,
   type Right,
   rightOf,
+  type SeatMode,
   type SeenMessage,
-  takesEvaluations
+  takesEvaluations,
+  toOneLine
 } from "@runplane/domain"
 import { decodePayload } from "@runplane/runtime"
 import * as Context from "effect/Context"
@@ -202,4 +204,19 @@ const shownMessage = (message: SeenMessage): ShownMessage => {
     ...(isBallot(message) && vote !== undefined && { vote }),
     ...(reason !== undefined && { reason })
   }
+}
+
+/** Characters of a title in a list. */
+const MAX_TITLE = 200
+
+/** What is proposed, requested or offered, by the mode of the session. */
+const TITLE_KEYS: Readonly<Record<SeatMode, string>> = { decision: "option", quorum: "action", handoff: "scope" }
+
+/** The title of an item: one line of what is proposed, requested or offered. */
+export const itemTitle = (
+  mode: SeatMode,
+  payload: Readonly<Record<string, unknown>> | undefined
+): string | undefined => {
+  const text = payload?.[TITLE_KEYS[mode]]
+  return typeof text === "string" && text !== "" ? toOneLine(text, MAX_TITLE) : undefined
 }

@@ -75,7 +75,7 @@ export const makeSlackClient = Effect.gen(function* () {
       return { channel: answer.channel, ts: answer.ts }
     }),
 
-    /** Writes to the address that came with a press. Any other address would make the service call a server of a stranger. */
+    /** Writes to the address that came with a press, if it is one of Slack: the service calls no other server. */
     respond: Effect.fn("SlackClient.respond")(function* (responseUrl: string, body: object) {
       if (!isResponseUrl(responseUrl, addresses.responses)) {
         const message = "the response_url of a press is not an address of Slack"

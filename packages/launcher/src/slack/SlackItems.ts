@@ -1,6 +1,5 @@
 import { isClosed, seatMode } from "@runplane/domain"
-import type { ShownItem } from "../people/Inbox.ts"
-import { itemTitle } from "../people/ItemTitle.ts"
+import { itemTitle, type ShownItem } from "../people/Inbox.ts"
 import { endMessage, questionMessage, type SlackMessage } from "./SlackTexts.ts"
 
 /** Whether a press is enough for a seat: Slack gives neither the time of a sign-in nor a passkey. */

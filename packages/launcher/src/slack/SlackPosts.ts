@@ -7,10 +7,10 @@ import { Directory } from "../catalog/Directory.ts"
 import { LauncherSettings, type LauncherSlack } from "../LauncherSettings.ts"
 import type { Inbox } from "../people/Inbox.ts"
 import { People, type PeopleShape } from "../people/People.ts"
+import { type DueMessage, makeSlackRows, type UnlaidItem } from "../people/slack/SlackRows.ts"
 import { makeSlackClient, type SlackCallFailed } from "./SlackClient.ts"
 import { isFinal, messageOf } from "./SlackItems.ts"
 import { memberOf, membersAmong } from "./SlackMembers.ts"
-import { type DueMessage, makeSlackRows, type UnlaidItem } from "./SlackRows.ts"
 
 /** How often open items and their states are read. Milliseconds. */
 const EVERY_MS = 1_000

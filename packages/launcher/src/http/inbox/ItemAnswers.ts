@@ -1,9 +1,8 @@
 import type { InboxEntry, InboxItem } from "@runplane/api"
 import { cleanObject, type Right, seatMode, whyNotText } from "@runplane/domain"
-import type { ShownItem } from "../../people/Inbox.ts"
+import { itemTitle, type ShownItem } from "../../people/Inbox.ts"
 import type { InboxRow } from "../../people/InboxRows.ts"
 import type { ItemRow } from "../../people/ItemRows.ts"
-import { itemTitle } from "../../people/ItemTitle.ts"
 import type { Caller } from "./Caller.ts"
 
 /** What a list shows of an item. */
@@ -79,7 +78,7 @@ export const itemAnswer = (shown: ShownItem, { mayNot }: Caller, { nonce, run }:
     mayAnswer: why === undefined,
     ...(why !== undefined && { mayNotBecause: why }),
     reasonRule: shown.reason,
-    // A press in Slack is no sign-in, and is none here.
+    // A press in Slack comes without a sign-in, and is none here.
     proof: { needed: shown.proof, given: shown.givenProof === "slack" ? "none" : shown.givenProof },
     acts: why === undefined ? shown.acts : [],
     ...(closedActs !== undefined && { closedActs }),

@@ -58,7 +58,7 @@ const UNKNOWN_PERSON = only(
   "Nothing was done: the directory of this scenario names no person, or several, with your member id in Slack."
 )
 
-/** What a press does. Everything that it claims is checked against the rows, by the answers as from every other door. */
+/** What a press does. All that it claims is checked against the rows, as an answer of every other client is. */
 export const makeSlackPresses = Effect.fnUntraced(function* (
   { answers, inbox, items, seats }: PeopleShape,
   { botToken, publicUrl }: LauncherSlack,

@@ -63,21 +63,21 @@ const makeHandler = Effect.fnUntraced(function* (people: PeopleShape, slack: Lau
   const spendWrong = yield* makeWrongCredentials
   const fibers = yield* FiberSet.make<PressOutcome, never>()
 
-  /** A sentence by the address of the press, else as a direct message. What comes to neither is logged. */
+  /** A sentence by the address of the press, else as a direct message. One that neither takes is logged. */
   const say = Effect.fnUntraced(function* ({ member, responseUrl }: Press, sentence: string) {
     const direct =
       slack.botToken === undefined
         ? undefined
         : client.call("chat.postMessage", slack.botToken, { channel: member, text: sentence })
-    const told =
+    const said =
       responseUrl === undefined
         ? direct
         : client.respond(responseUrl, sentenceBody(sentence)).pipe(
             Effect.retry({ times: SENTENCE_TRIES - 1, schedule: Schedule.exponential("300 millis") }),
             Effect.catchTag("SlackCallFailed", (failure) => direct ?? Effect.fail(failure))
           )
-    if (told === undefined) return yield* Effect.logWarning("a press in Slack has no address for its sentence")
-    yield* Effect.catchTag(Effect.asVoid(told), "SlackCallFailed", ({ message }) => Effect.logWarning(message))
+    if (said === undefined) return yield* Effect.logWarning("a press in Slack has no address for its sentence")
+    yield* Effect.catchTag(Effect.asVoid(said), "SlackCallFailed", ({ message }) => Effect.logWarning(message))
   })
 
   const replace = ({ responseUrl }: Press, { message }: PressOutcome) =>

@@ -66,6 +66,11 @@ export class TooManyAnswers extends failure<TooManyAnswers>()(429, "TooManyAnswe
   readonly _tag = "TooManyAnswers"
 }
 
+/** More open event streams than a person, or the service, has. */
+export class TooManyStreams extends failure<TooManyStreams>()(429, "TooManyStreams", ["TOO_MANY_STREAMS"]) {
+  readonly _tag = "TooManyStreams"
+}
+
 /** The service reads the session of an item again, or its database does not answer. */
 export class InboxUnavailable extends failure<InboxUnavailable>()(503, "InboxUnavailable", [
   "SESSION_UNREAD",
@@ -131,6 +136,7 @@ const classes = [
   AnswerConflict,
   ItemGone,
   TooManyAnswers,
+  TooManyStreams,
   InboxUnavailable,
   LauncherFault,
   AgentStartFailed,
@@ -147,7 +153,7 @@ export const launcherErrorStatus = table.status
 export type LauncherErrorOfCode<Code extends LauncherErrorCode> = Raised<typeof classes>[Code]
 
 /** The errors of answers to questions. */
-export type AnswerError = AnswerConflict | ItemGone | TooManyAnswers | InboxUnavailable
+export type AnswerError = AnswerConflict | ItemGone | TooManyAnswers | TooManyStreams | InboxUnavailable
 
 /** The errors of everything else. */
 export type LauncherError = Exclude<LauncherErrorOfCode<LauncherErrorCode>, AnswerError>

@@ -64,7 +64,7 @@ const handlers = Layer.mergeAll(
   LaunchHttp,
   ProcessesHttp,
   PeopleHttp,
-  InboxHttp,
+  Layer.provide(InboxHttp, layerPageSignIns),
   HealthHttp,
   ProbesHttp,
   AdminHttp,

@@ -12,6 +12,7 @@ import { RunRecords } from "../control-plane/RunRecords.ts"
 import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
 import { AnswerRows } from "./AnswerRows.ts"
 import { Answers } from "./Answers.ts"
+import { InboxChanges } from "./changes/InboxChanges.ts"
 import { Inbox } from "./Inbox.ts"
 import { ItemRows } from "./ItemRows.ts"
 import { OpenLimits } from "./OpenLimits.ts"
@@ -31,6 +32,7 @@ export interface PeopleShape {
   readonly runner: SeatRunner["Service"]
   readonly answers: Answers["Service"]
   readonly inbox: Inbox["Service"]
+  readonly changes: InboxChanges["Service"]
   readonly seats: SeatRows["Service"]
   readonly items: ItemRows["Service"]
   readonly answerRows: AnswerRows["Service"]
@@ -83,6 +85,7 @@ const layerWith = (
         runner: yield* SeatRunner,
         answers: yield* Answers,
         inbox: yield* Inbox,
+        changes: yield* InboxChanges,
         seats: yield* SeatRows,
         items: yield* ItemRows,
         answerRows: yield* AnswerRows,
@@ -98,6 +101,7 @@ const layerWith = (
       Layer.mergeAll(
         Answers.layer,
         Inbox.layer,
+        InboxChanges.layer,
         PeopleAudit.layer,
         PeopleErasures.layer,
         Returns.layer,

@@ -1,3 +1,4 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import type { InboxItem } from "@runplane/api"
 import type { SeatText } from "@runplane/domain"
 import { ParticipantClient } from "@runplane/runtime"
@@ -39,8 +40,8 @@ export const keysEnv = (keys: StagedKeys) => ({
     .join(",")
 })
 
-/** The launch service over a runtime and a database, with seats that are there before it starts. */
-export const makeInboxStage = Effect.fnUntraced(function* (
+/** A runtime and a database with seats, without the launch service. */
+export const makeInboxGround = Effect.fnUntraced(function* (
   seats: ReadonlyArray<StagedSeat>,
   env: Readonly<Record<string, string>>
 ) {
@@ -64,38 +65,41 @@ export const makeInboxStage = Effect.fnUntraced(function* (
     }))
   )
   const root = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
-  const launcher = yield* Layer.build(
-    Launcher.layerConfig({ host: "127.0.0.1", port: 0 }).pipe(
-      Layer.provide(
-        ConfigProvider.layer(
-          ConfigProvider.fromEnv({
-            env: {
-              NODE_ENV: "test",
-              THROTTLE_LIMIT: "100000",
-              AUTH_FAILURE_LIMIT: "100000",
-              PACKS_DIR: writePacks(root, { a: "attach", b: "attach" }),
-              SERVICE_ROOT: root,
-              REGISTER_POLICIES_ON_LAUNCH: "false",
-              PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true",
-              PROTO_RUNTIME_ADDRESS: address,
-              PROTO_RUNTIME_TLS: "false",
-              PROTO_RUNTIME_ALLOW_INSECURE: "true",
-              LAUNCHER_DATABASE_URL: database.url,
-              TMPDIR: root,
-              ...env
-            }
-          })
+  /** Starts the service over the same database, until the scope closes. */
+  const launch = Layer.build(
+    Layer.fresh(
+      Launcher.layerConfig({ host: "127.0.0.1", port: 0 }).pipe(
+        Layer.provide(
+          ConfigProvider.layer(
+            ConfigProvider.fromEnv({
+              env: {
+                NODE_ENV: "test",
+                THROTTLE_LIMIT: "100000",
+                AUTH_FAILURE_LIMIT: "100000",
+                PACKS_DIR: writePacks(root, { a: "attach", b: "attach" }),
+                SERVICE_ROOT: root,
+                REGISTER_POLICIES_ON_LAUNCH: "false",
+                PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true",
+                PROTO_RUNTIME_ADDRESS: address,
+                PROTO_RUNTIME_TLS: "false",
+                PROTO_RUNTIME_ALLOW_INSECURE: "true",
+                LAUNCHER_DATABASE_URL: database.url,
+                TMPDIR: root,
+                ...env
+              }
+            })
+          )
         )
       )
     )
-  )
-  const { url } = Context.get(launcher, Launcher)
+  ).pipe(Effect.map((context) => Context.get(context, Launcher).url))
   const runtime = yield* Layer.build(ParticipantClient.layerGrpc({ address }))
   const items = Context.get(rows, ItemRows)
 
   return {
-    url,
+    launch,
     rows,
+    sql: Context.get(rows, PgClient.PgClient),
     runtime,
     itemsOf: (session: string, seat = SEAT) => items.ofSeat(sessionOf(session), seat),
     /** Opens a session, and proposes. */
@@ -111,6 +115,15 @@ export const makeInboxStage = Effect.fnUntraced(function* (
         ([item]) => item?.id ?? ""
       )
   }
+})
+
+/** The launch service over a runtime and a database, with seats that are there before it starts. */
+export const makeInboxStage = Effect.fnUntraced(function* (
+  seats: ReadonlyArray<StagedSeat>,
+  env: Readonly<Record<string, string>>
+) {
+  const ground = yield* makeInboxGround(seats, env)
+  return { ...ground, url: yield* ground.launch }
 })
 
 /** The answer that approves an item as it is shown. */

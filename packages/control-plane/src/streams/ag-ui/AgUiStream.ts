@@ -15,7 +15,7 @@ import {
   RunState,
   translateInSlices
 } from "@runplane/domain"
-import { inSlices, type TurnRefused } from "@runplane/server"
+import { encodeFrames, inSlices, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -33,7 +33,6 @@ import { ReplayStates } from "../replay/ReplayStates.ts"
 import { RunStream } from "../run/RunStream.ts"
 import { memoized } from "../SharedFrames.ts"
 import type { SseConnection } from "../SseConnection.ts"
-import { encodeFrames } from "../SseFrames.ts"
 import { StreamReads } from "../StreamReads.ts"
 
 export interface AgUiOptions extends AgUiIds {

@@ -1,5 +1,8 @@
 import type { InboxEntry, InboxItem } from "@runplane/api"
 import { cleanObject, type Right, type SeatMode, seatMode, toOneLine, whyNotText } from "@runplane/domain"
+import { decodePayload } from "@runplane/runtime"
+import * as Base64 from "effect/encoding/Base64"
+import * as Result from "effect/Result"
 import type { ShownItem } from "../../people/Inbox.ts"
 import type { InboxRow } from "../../people/InboxRows.ts"
 import type { ItemRow } from "../../people/ItemRows.ts"
@@ -17,7 +20,7 @@ const titleOf = (mode: SeatMode, payload: ShownItem["payload"]): string | undefi
 }
 
 /** What a list shows of an item. */
-export const entryAnswer = (row: InboxRow, payload: ShownItem["payload"]): InboxEntry => {
+const entryAnswer = (row: InboxRow, payload: ShownItem["payload"]): InboxEntry => {
   const mode = seatMode(row.mode_name)
   if (mode === undefined) throw new Error(`no seat can be in ${row.mode_name}`)
   const title = titleOf(mode, payload)
@@ -42,6 +45,10 @@ export const entryAnswer = (row: InboxRow, payload: ShownItem["payload"]): Inbox
     ...(row.new_item !== null && { newItem: row.new_item })
   }
 }
+
+/** The same of a row, with the payload that it has as bytes. */
+export const listedItem = (row: InboxRow): InboxEntry =>
+  entryAnswer(row, decodePayload(row.payload_type, Result.getOrThrow(Base64.decode(row.payload))))
 
 export const mayNotText = (right: Exclude<Right, "answer">): string => `you are ${whyNotText(right)}`
 

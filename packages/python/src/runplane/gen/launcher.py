@@ -1460,6 +1460,22 @@ class TooManyRequests(_TooManyRequestsRequired, total=False):
     """The reason phrase of the status, where the form of older servers has it."""
 
 
+class _TooManyStreamsRequired(TypedDict):
+    statusCode: Literal[429]
+    """The HTTP status."""
+    errorCode: Literal["TOO_MANY_STREAMS"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class TooManyStreams(_TooManyStreamsRequired, total=False):
+    """An error answered with 429."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
 class LauncherCalls(Service):
     """Every operation of Scenario launch service, by the name that the OpenAPI document has for it."""
 
@@ -1620,6 +1636,20 @@ class LauncherCalls(Service):
             "/inbox",
             query={"state": state, "seat": seat, "cursor": cursor, "limit": limit, "scope": scope},
         ))
+
+    def stream_inbox(
+        self,
+        *,
+        heartbeat_ms: Optional[int] = None,
+        last_event_id: Optional[str] = None,
+    ) -> Generator[StreamMessage, None, None]:
+        """Follow the questions to the caller."""
+        return self._events(
+            "GET",
+            "/inbox/stream",
+            query={"heartbeatMs": heartbeat_ms},
+            headers={"Last-Event-ID": last_event_id},
+        )
 
     def get_inbox_item(
         self,

@@ -1,5 +1,6 @@
 export * from "./ag-ui/AgUiEvent.ts"
 export * from "./ag-ui/AgUiRun.ts"
+export { type AskedItems, askedAfter } from "./ag-ui/Interrupts.ts"
 export * from "./alerts/Budget.ts"
 export * from "./alerts/ChangedLevels.ts"
 export type { CounterChange, Fold, Sum } from "./alerts/CounterChange.ts"

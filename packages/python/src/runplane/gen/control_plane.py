@@ -6229,6 +6229,7 @@ class ControlPlaneCalls(Service):
         id: str,
         *,
         ticket: Optional[str] = None,
+        interrupts: Optional[bool] = None,
         since: Optional[int] = None,
         heartbeat_ms: Optional[int] = None,
         last_event_id: Optional[str] = None,
@@ -6238,7 +6239,7 @@ class ControlPlaneCalls(Service):
             "GET",
             "/runs/{id}/ag-ui",
             path={"id": id},
-            query={"ticket": ticket, "since": since, "heartbeatMs": heartbeat_ms},
+            query={"ticket": ticket, "interrupts": interrupts, "since": since, "heartbeatMs": heartbeat_ms},
             headers={"Last-Event-ID": last_event_id},
         )
 
@@ -6247,6 +6248,7 @@ class ControlPlaneCalls(Service):
         id: str,
         body: Optional[AgUiInput] = None,
         *,
+        interrupts: Optional[bool] = None,
         since: Optional[int] = None,
         heartbeat_ms: Optional[int] = None,
     ) -> Generator[StreamMessage, None, None]:
@@ -6255,7 +6257,7 @@ class ControlPlaneCalls(Service):
             "POST",
             "/runs/{id}/ag-ui",
             path={"id": id},
-            query={"since": since, "heartbeatMs": heartbeat_ms},
+            query={"interrupts": interrupts, "since": since, "heartbeatMs": heartbeat_ms},
             body=body,
         )
 

@@ -28,3 +28,15 @@ BEGIN
 END $$;
 CREATE TRIGGER seats_note BEFORE UPDATE ON people.seats
   FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION people.note_seat();
+
+-- Questions of people to the agents of a session: an artifact of the run, and no act.
+CREATE TABLE people.questions (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  item uuid NOT NULL REFERENCES people.items,
+  person text NOT NULL,
+  text text NOT NULL,
+  asked_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+CREATE INDEX questions_of_item ON people.questions (item, id);
+CREATE INDEX questions_of_person ON people.questions (person, asked_at);

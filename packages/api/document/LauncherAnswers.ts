@@ -196,6 +196,10 @@ export const launcherAnswers = {
     "the person has given as many answers in the last minute as one may; `Retry-After` says for how long",
     launcherError("TOO_MANY_ANSWERS", "a person gives at most 30 answers a minute")
   ),
+  TooManyQuestions: errorAnswer(
+    "the person has asked as many questions in the last minute as one may",
+    launcherError("TOO_MANY_QUESTIONS", "a person sends at most 30 questions a minute")
+  ),
   TooManyStreams: errorAnswer(
     "the person, or the service, has as many streams open as one may",
     launcherError("TOO_MANY_STREAMS", "a person has 20 streams of the inbox open at a time")

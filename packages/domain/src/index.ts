@@ -100,7 +100,7 @@ export { ErasedMember } from "./events/ErasedMember.ts"
 export type { DraftHead } from "./events/EventType.ts"
 export { loggedDecision } from "./events/LoggedDecision.ts"
 export * from "./events/OutboundMessage.ts"
-export { type AnswerFact, type ItemFact, PEOPLE_ANSWER, PEOPLE_ITEM } from "./events/PeopleFacts.ts"
+export { type AnswerFact, type ItemFact, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION } from "./events/PeopleFacts.ts"
 export { outputBytesOf } from "./events/ProposalEvents.ts"
 export {
   EVENT_SCHEMA_VERSION,

@@ -66,6 +66,11 @@ export class TooManyAnswers extends failure<TooManyAnswers>()(429, "TooManyAnswe
   readonly _tag = "TooManyAnswers"
 }
 
+/** More questions in a minute than a person writes. */
+export class TooManyQuestions extends failure<TooManyQuestions>()(429, "TooManyQuestions", ["TOO_MANY_QUESTIONS"]) {
+  readonly _tag = "TooManyQuestions"
+}
+
 /** More open event streams than a person, or the service, has. */
 export class TooManyStreams extends failure<TooManyStreams>()(429, "TooManyStreams", ["TOO_MANY_STREAMS"]) {
   readonly _tag = "TooManyStreams"
@@ -136,6 +141,7 @@ const classes = [
   AnswerConflict,
   ItemGone,
   TooManyAnswers,
+  TooManyQuestions,
   TooManyStreams,
   InboxUnavailable,
   LauncherFault,
@@ -153,7 +159,13 @@ export const launcherErrorStatus = table.status
 export type LauncherErrorOfCode<Code extends LauncherErrorCode> = Raised<typeof classes>[Code]
 
 /** The errors of answers to questions. */
-export type AnswerError = AnswerConflict | ItemGone | TooManyAnswers | TooManyStreams | InboxUnavailable
+export type AnswerError =
+  | AnswerConflict
+  | ItemGone
+  | TooManyAnswers
+  | TooManyQuestions
+  | TooManyStreams
+  | InboxUnavailable
 
 /** The errors of everything else. */
 export type LauncherError = Exclude<LauncherErrorOfCode<LauncherErrorCode>, AnswerError>

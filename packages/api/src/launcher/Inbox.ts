@@ -7,6 +7,7 @@ import {
   isOfForm,
   isOneLine,
   isVisible,
+  MAX_QUESTION,
   MAX_REASON,
   type OutcomeStatus
 } from "@runplane/domain"
@@ -155,6 +156,12 @@ const Return = Schema.Struct({
   reason: Field.text("Why, in the words of the person")
 }).annotate({ identifier: "ItemReturn", description: "A return of the item" })
 
+const Question = Schema.Struct({
+  by: Field.text("Who sent it", "ann"),
+  at: Field.time("When it was sent"),
+  text: Field.text("In the words of the person", "Is the replica behind?")
+}).annotate({ identifier: "ItemQuestion", description: "A question of a person to the agents of the session" })
+
 /** Everything that an answer rests on, and nothing that is withheld. */
 export const InboxItem = Schema.Struct({
   ...entryFields,
@@ -173,6 +180,9 @@ export const InboxItem = Schema.Struct({
   hashed: HashedMembers,
   assigned: Schema.Array(Assignee).annotate({ description: "Who may answer: of the scenario, and who was added" }),
   returns: Schema.Array(Return).annotate({ description: "Its returns, the first one first" }),
+  questions: absent(
+    Schema.Array(Question).annotate({ description: "Questions to the agents, the first one first; absent without any" })
+  ),
   mayAnswer: Field.flag("Whether the caller may answer, if it is open"),
   mayNotBecause: absent(Field.text("Why the caller may not answer, in words", "you are the requester of the run")),
   reasonRule: Schema.Literals(["required", "optional"]).annotate({ description: "Whether an answer needs a reason" }),
@@ -286,6 +296,22 @@ export const AnsweredItem = Schema.Struct({
   given: ItemAnswer
 }).annotate({ identifier: "AnsweredItem", description: "An item with its answer, which the service sends from now on" })
 export type AnsweredItem = typeof AnsweredItem.Type
+
+/** The body of `POST /inbox/:id/question`. */
+export const QuestionRequest = Schema.Struct({
+  text: Field.text("The question, in the words of the person", "Is the replica behind?").check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(MAX_QUESTION),
+    isVisible
+  )
+}).annotate({ identifier: "QuestionRequest", description: "A question to the agents of the session: no act" })
+export type QuestionRequest = typeof QuestionRequest.Type
+
+export const QuestionedItem = Schema.Struct({
+  id: Field.text("Id of the item: UUID"),
+  questions: Schema.Array(Question).annotate({ description: "All questions about it, the first one first" })
+}).annotate({ identifier: "QuestionedItem", description: "An item with the questions to the agents" })
+export type QuestionedItem = typeof QuestionedItem.Type
 
 const MAX_ASSIGNEE = 300
 /** `person:` and `group:` with a stable id. */

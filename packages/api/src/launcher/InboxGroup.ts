@@ -14,6 +14,8 @@ import {
   InboxPage,
   inboxQuery,
   inboxStreamQuery,
+  QuestionedItem,
+  QuestionRequest,
   ReturnedItem,
   ReturnRequest
 } from "./Inbox.ts"
@@ -161,6 +163,35 @@ export class InboxGroup extends HttpApiGroup.make("inbox")
         summary: "Return a question",
         description:
           "Gives an open item back to all who are assigned to it, or adds a colleague. All who could answer it before still can."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("question", "/inbox/:id/question", {
+      params: id,
+      headers: writeHeaders,
+      payload: bodySchema(QuestionRequest, { unknownKeys: "reject" }),
+      success: QuestionedItem,
+      error: [
+        Failure.InvalidQuestion,
+        Failure.PersonForbidden,
+        Failure.ItemNotFound,
+        Failure.ItemNotOpen,
+        Failure.ItemClosed,
+        Failure.TooManyQuestions,
+        Failure.InboxDatabaseAway,
+        Failure.NoPeopleDatabase,
+        Failure.InvalidPackData
+      ]
+    }).annotateMerge(
+      operation({
+        id: "questionInboxItem",
+        access: "operator",
+        takesVoters: true,
+        summary: "Send a question to the agents",
+        description:
+          "Stores a question about an open item, and adds it to the run as an artifact of the kind `people.question`. It is " +
+          "no act: nothing goes into the session."
       })
     )
   )

@@ -25,6 +25,7 @@ import * as Result from "effect/Result"
 import { type AddedAssignee, AssigneeRows } from "./AssigneeRows.ts"
 import { type InboxQuery, type InboxRow, InboxRows, type InboxScope } from "./InboxRows.ts"
 import { type ItemRow, ItemRows } from "./ItemRows.ts"
+import { type QuestionRow, QuestionRows } from "./questions/QuestionRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import type { SeatSession } from "./SeatSession.ts"
@@ -50,6 +51,8 @@ export interface ShownItem {
   /** Who may answer by the scenario, and who was added. */
   readonly assign: ReadonlyArray<string>
   readonly added: ReadonlyArray<AddedAssignee>
+  /** Questions of people to the agents. */
+  readonly questions: ReadonlyArray<QuestionRow>
   readonly reason: "required" | "optional"
   /** The answers that this person can give now; empty for an item that is not open. */
   readonly acts: ReadonlyArray<AnswerAct>
@@ -83,12 +86,13 @@ export class Inbox extends Context.Service<Inbox, Effect.Success<typeof make>>()
   static readonly layer = Layer.effect(
     Inbox,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide([InboxRows.layer, AssigneeRows.layer]))
+  ).pipe(Layer.provide([InboxRows.layer, AssigneeRows.layer, QuestionRows.layer]))
 }
 
 const make = Effect.gen(function* () {
   const rows = yield* InboxRows
   const assignees = yield* AssigneeRows
+  const questions = yield* QuestionRows
   const items = yield* ItemRows
   const seats = yield* SeatRows
   const runner = yield* SeatRunner
@@ -129,6 +133,7 @@ const make = Effect.gen(function* () {
         right,
         assign,
         added,
+        questions: yield* questions.of(id),
         reason: seat.rules.reason ?? "required",
         unavailable: seat.unavailable ?? (isRead ? undefined : "the session is being read again"),
         given: item.given,

@@ -19,6 +19,7 @@ import { OpenLimits } from "./OpenLimits.ts"
 import { PeopleAudit } from "./PeopleAudit.ts"
 import { DATABASE_SETTING, layerPeopleDatabase } from "./PeopleDatabase.ts"
 import { PeopleErasures } from "./PeopleErasures.ts"
+import { Questions } from "./questions/Questions.ts"
 import { layerRecordOutbox } from "./RecordOutbox.ts"
 import { Returns } from "./Returns.ts"
 import { SeatRows } from "./SeatRows.ts"
@@ -38,6 +39,7 @@ export interface PeopleShape {
   readonly answerRows: AnswerRows["Service"]
   readonly audit: PeopleAudit["Service"]
   readonly erasures: PeopleErasures["Service"]
+  readonly questions: Questions["Service"]
   readonly returns: Returns["Service"]
   readonly signIns: SignInRows["Service"]
   readonly limits: OpenLimits["Service"]
@@ -91,6 +93,7 @@ const layerWith = (
         answerRows: yield* AnswerRows,
         audit: yield* PeopleAudit,
         erasures: yield* PeopleErasures,
+        questions: yield* Questions,
         returns: yield* Returns,
         signIns: yield* SignInRows,
         limits: yield* OpenLimits
@@ -104,6 +107,7 @@ const layerWith = (
         InboxChanges.layer,
         PeopleAudit.layer,
         PeopleErasures.layer,
+        Questions.layer,
         Returns.layer,
         SignInRows.layer
       )

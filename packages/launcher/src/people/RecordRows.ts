@@ -1,5 +1,15 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Basis, ItemState, MAX_UNSEEN, PEOPLE_ANSWER, PEOPLE_ITEM, PeopleAnswer, PeopleItem } from "@runplane/domain"
+import {
+  Basis,
+  ItemState,
+  MAX_UNSEEN,
+  PEOPLE_ANSWER,
+  PEOPLE_ITEM,
+  PEOPLE_QUESTION,
+  PeopleAnswer,
+  PeopleItem,
+  PeopleQuestion
+} from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -7,6 +17,7 @@ import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
+import type { QuestionRow } from "./questions/QuestionRows.ts"
 import { StoredContent } from "./StoredContent.ts"
 
 /** A record that the control plane does not have yet. */
@@ -14,7 +25,7 @@ export interface DueRecord {
   readonly id: string
   readonly sessionId: string
   readonly idempotencyKey: string
-  readonly kind: typeof PEOPLE_ITEM | typeof PEOPLE_ANSWER
+  readonly kind: typeof PEOPLE_ITEM | typeof PEOPLE_ANSWER | typeof PEOPLE_QUESTION
   readonly label: string
   readonly content: Schema.JsonObject
   readonly tries: number
@@ -53,7 +64,7 @@ const Due = Schema.Struct({
   id: Schema.String,
   session_id: Schema.String,
   idempotency_key: Schema.String,
-  kind: Schema.Literals([PEOPLE_ITEM, PEOPLE_ANSWER]),
+  kind: Schema.Literals([PEOPLE_ITEM, PEOPLE_ANSWER, PEOPLE_QUESTION]),
   label: Schema.String,
   content: Schema.fromJsonString(Schema.JsonObject),
   tries: Schema.Int,
@@ -62,6 +73,7 @@ const Due = Schema.Struct({
 const decodeDue = Schema.decodeUnknownEffect(Due)
 
 const encodeItem = Schema.encodeEffect(Schema.fromJsonString(PeopleItem))
+const encodeQuestion = Schema.encodeEffect(Schema.fromJsonString(PeopleQuestion))
 const encodeAnswer = Schema.encodeEffect(Schema.fromJsonString(PeopleAnswer))
 
 /**
@@ -148,6 +160,18 @@ const make = Effect.gen(function* () {
         kind: PEOPLE_ANSWER,
         label: `Answer of ${row.seat}`,
         content: yield* Effect.orDie(encodeAnswer(content))
+      })
+    }),
+
+    /** A person has sent a question to the agents, in the transaction that stores it. */
+    noteQuestion: Effect.fnUntraced(function* (item: string, { at, by, id, text }: QuestionRow) {
+      const row = yield* read(item)
+      const content = { v: 1, item, seat: row.seat, person: by, text, askedAt: at, nonce: yield* nonce } as const
+      yield* insert(row, {
+        key: `${PEOPLE_QUESTION}:${item}:${id}`,
+        kind: PEOPLE_QUESTION,
+        label: `Question of a person about an item of ${row.seat}`,
+        content: yield* Effect.orDie(encodeQuestion(content))
       })
     }),
 

@@ -59,6 +59,7 @@ const Inbox = HttpApiBuilder.group(LauncherApi, "inbox", (handlers) => {
     stream: () => Effect.succeed(Stream.empty),
     show: unknown,
     answer: unknown,
+    question: unknown,
     return: unknown
   })
 })

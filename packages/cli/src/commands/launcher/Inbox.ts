@@ -102,6 +102,9 @@ const printItem = Effect.fnUntraced(function* (shown: InboxItem) {
     const what = [type, recommendation ?? vote ?? severity, confidence].filter((part) => part !== undefined).join(" ")
     yield* Console.log(visibleText(`  ${by}: ${what}${reason === undefined ? "" : `: ${reason}`}`))
   }
+  for (const { at, by, text } of shown.questions ?? []) {
+    yield* Console.log(visibleText(`  question of ${by} at ${at}: ${text}`))
+  }
   for (const { act, negative, positive } of consequences) {
     yield* Console.log(`  after ${act}: approval ${positive}, decline ${negative}`)
   }

@@ -5,16 +5,17 @@ import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { orUnavailable, type PeopleUnavailable } from "../../people/Outage.ts"
 import { NO_PEOPLE_DATABASE, People } from "../../people/People.ts"
-import { answerError, itemNotFound, returnError } from "./AnswerErrors.ts"
+import { answerError, itemNotFound, questionError, returnError } from "./AnswerErrors.ts"
 import { makeInboxCalls } from "./InboxCalls.ts"
 import { makeInboxStream } from "./InboxStream.ts"
-import { assignedAnswer, givenAnswer, itemAnswer, listedItem } from "./ItemAnswers.ts"
+import { assignedAnswer, givenAnswer, itemAnswer, listedItem, questionAnswer } from "./ItemAnswers.ts"
 
 /** Seconds until an answer that is refused for now is worth another try. */
 const RETRY_SECONDS: ReadonlyMap<unknown, string> = new Map([
   ["SESSION_UNREAD", "2"],
   ["DATABASE_UNAVAILABLE", "5"],
   ["TOO_MANY_ANSWERS", "60"],
+  ["TOO_MANY_QUESTIONS", "60"],
   ["TOO_MANY_STREAMS", "10"]
 ])
 
@@ -90,6 +91,16 @@ export const InboxHttp = HttpApiBuilder.group(
           )
           if (given === undefined) return yield* Effect.die(new Error(`the answer of item ${id} is not stored`))
           return { id, state, given: givenAnswer(given, false) }
+        }).pipe(orAway),
+
+      question: ({ headers, params: { id }, payload: { text }, request }) =>
+        Effect.gen(function* () {
+          const { questions } = yield* withPeople
+          const person = yield* writer(request, id, headers["x-page-nonce"])
+          const all = yield* Effect.catchTag(questions.submit(id, person, text), "QuestionRefused", ({ why }) =>
+            Effect.fail(questionError(why, id))
+          )
+          return { id, questions: all.map(questionAnswer) }
         }).pipe(orAway),
 
       return: ({ headers, params: { id }, payload: { reason, to }, request }) =>

@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import type { ShownItem } from "../../people/Inbox.ts"
 import type { InboxRow } from "../../people/InboxRows.ts"
 import type { ItemRow } from "../../people/ItemRows.ts"
+import type { QuestionRow } from "../../people/questions/QuestionRows.ts"
 import type { Caller } from "./Caller.ts"
 
 /** Characters of a title in a list. */
@@ -74,6 +75,8 @@ export const assignedAnswer = ({ added, assign }: Pick<ShownItem, "added" | "ass
   }))
 })
 
+export const questionAnswer = ({ at, by, text }: QuestionRow) => ({ by, at, text })
+
 interface Beside {
   readonly run: InboxItem["run"]
   readonly nonce: string | undefined
@@ -90,6 +93,7 @@ export const itemAnswer = (shown: ShownItem, { mayNot, person }: Caller, { nonce
     payload: { type: row.payload_type, base64: row.payload, ...(decoded !== undefined && { decoded }) },
     hashed: row.hashed,
     ...assignedAnswer(shown),
+    ...(shown.questions.length > 0 && { questions: shown.questions.map(questionAnswer) }),
     mayAnswer: why === undefined,
     ...(why !== undefined && { mayNotBecause: why }),
     reasonRule: shown.reason,

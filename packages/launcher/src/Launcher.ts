@@ -36,6 +36,7 @@ import { LauncherReadiness } from "./operate/LauncherReadiness.ts"
 import { layerPeopleMetrics } from "./operate/PeopleMetrics.ts"
 import { layerPeopleRetention } from "./operate/PeopleRetention.ts"
 import { People } from "./people/People.ts"
+import { layerSlackPosts } from "./slack/SlackPosts.ts"
 
 /**
  * How long open requests may last when the service stops; a launch without an answer by then is interrupted, ms.
@@ -119,7 +120,8 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
       layerAgentMetrics,
       layerAlertRegistration,
       layerPeopleMetrics,
-      layerPeopleRetention
+      layerPeopleRetention,
+      layerSlackPosts
     ]),
     Layer.provide(launcherCapabilities),
     Layer.provide([LauncherMetrics.layer, Shutdown.layer]),

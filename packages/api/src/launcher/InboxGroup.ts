@@ -19,6 +19,7 @@ import {
   ReturnedItem,
   ReturnRequest
 } from "./Inbox.ts"
+import { PasskeyChallenge } from "./Passkeys.ts"
 
 const id = { id: UuidParam }
 
@@ -116,6 +117,9 @@ export class InboxGroup extends HttpApiGroup.make("inbox")
       error: [
         Failure.InvalidAnswer,
         Failure.PersonForbidden,
+        Failure.SignInNotFresh,
+        Failure.PasskeyMissing,
+        Failure.PasskeyRefused,
         Failure.ItemNotFound,
         Failure.ItemAnswered,
         Failure.ItemStale,
@@ -138,6 +142,31 @@ export class InboxGroup extends HttpApiGroup.make("inbox")
         description:
           "Stores the answer of an assigned person, once for each item, and sends its message into the session. The same " +
           "answer of the same person again is answered with the first."
+      })
+    ),
+    HttpApiEndpoint.post("challenge", "/inbox/:id/challenges", {
+      params: id,
+      headers: writeHeaders,
+      success: PasskeyChallenge,
+      error: [
+        Failure.PersonForbidden,
+        Failure.PasskeyMissing,
+        Failure.ItemNotFound,
+        Failure.ItemNotOpen,
+        Failure.ItemClosed,
+        Failure.InboxDatabaseAway,
+        Failure.NoPeopleDatabase,
+        Failure.InvalidPackData
+      ]
+    }).annotateMerge(
+      operation({
+        id: "challengeInboxItem",
+        access: "operator",
+        takesVoters: true,
+        summary: "Begin an answer with a passkey",
+        description:
+          "Makes the nonce that a passkey signs together with the answer, once and within five minutes, and lists the " +
+          "passkeys of the caller that count: those of this page, enrolled before the question opened."
       })
     ),
     HttpApiEndpoint.post("return", "/inbox/:id/return", {

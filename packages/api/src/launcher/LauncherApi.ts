@@ -11,6 +11,7 @@ import { LauncherAdminGroup } from "./LauncherAdminGroup.ts"
 import { LauncherHealthGroup } from "./LauncherHealthGroup.ts"
 import { LauncherProbesGroup } from "./LauncherProbesGroup.ts"
 import { LaunchGroup } from "./LaunchGroup.ts"
+import { PasskeysGroup } from "./PasskeysGroup.ts"
 import { PeopleAuditGroup } from "./PeopleAuditGroup.ts"
 import { ProcessesGroup } from "./ProcessesGroup.ts"
 
@@ -21,6 +22,7 @@ export class LauncherApi extends HttpApi.make("launcher")
   .add(ProcessesGroup)
   .add(PeopleAuditGroup)
   .add(InboxGroup)
+  .add(PasskeysGroup)
   .add(LauncherAdminGroup)
   .middleware(LaunchValidation)
   .add(MeGroup)

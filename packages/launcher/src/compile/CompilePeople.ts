@@ -5,7 +5,8 @@ import {
   type PeopleFault,
   PeopleText,
   peopleFaults,
-  readPeople
+  readPeople,
+  type SignInKind
 } from "@runplane/domain"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -20,6 +21,8 @@ export interface KnownPeople {
   readonly isPerson: ((agentRef: string) => boolean) | undefined
   /** Undefined where groups come from tokens. */
   readonly groups: ReadonlySet<string> | undefined
+  /** Undefined where the service is not known. */
+  readonly signIn?: SignInKind | undefined
 }
 
 /** Whether a person takes part in a launch, or is meant to. */
@@ -53,7 +56,7 @@ export const compilePeople = (
 export const seatContext = (
   { maxSuspendMs, modeName, participants, ttlMs }: LaunchBlock,
   initiator: string | undefined,
-  { groups, isPerson }: KnownPeople
+  { groups, isPerson, signIn }: KnownPeople
 ): PeopleContext => ({
   modeName,
   ttlMs,
@@ -62,22 +65,19 @@ export const seatContext = (
   participants: participants.map(({ id }) => id),
   seats: isPerson && participants.flatMap(({ agentRef, id }) => (isPerson(agentRef) ? [id] : [])),
   policy: undefined,
-  groups
+  groups,
+  signIn
 })
 
 /** Rules that no version has yet: a seat that ignored them would follow other rules than its author wrote. */
 export const missingFeatures = (people: PeopleText): ReadonlyArray<PeopleFault> =>
-  Object.entries(people).flatMap(([seat, { escalate = [], proof = "session", wait = "open" }]) => {
+  Object.entries(people).flatMap(([seat, { escalate = [] }]) => {
     const refuse = (key: string, text: string): PeopleFault => ({
       level: "error",
       at: [seat, key],
       message: `people.${seat}.${key}: ${text}`
     })
-    return [
-      ...(escalate.length > 0 ? [refuse("escalate", "escalation is not supported yet: remove it")] : []),
-      ...(wait === "suspend" ? [refuse("wait", "suspending the session is not supported yet: write open")] : []),
-      ...(proof !== "session" ? [refuse("proof", `proof ${proof} is not supported yet: write session`)] : [])
-    ]
+    return [...(escalate.length > 0 ? [refuse("escalate", "escalation is not supported yet: remove it")] : [])]
   })
 
 /** Values of placeholders that name neither a group nor a person. */

@@ -21,9 +21,11 @@ import { CatalogHttp } from "./CatalogHttp.ts"
 import { InboxHttp } from "./inbox/InboxHttp.ts"
 import { InboxPage } from "./inbox/InboxPage.ts"
 import { layerPageSignIns } from "./inbox/PageSignIns.ts"
+import { PasskeysHttp } from "./inbox/PasskeysHttp.ts"
 import { SignInRoutes } from "./inbox/SignInRoutes.ts"
 import { HealthHttp, LaunchHttp, ProcessesHttp } from "./LaunchHttp.ts"
 import { PeopleHttp } from "./PeopleHttp.ts"
+import { layerSlackBodies, SlackRoutes } from "./slack/SlackRoutes.ts"
 
 /** The probes of a platform (docs/reference/admin.md#readiness, docs/reference/admin.md#metrics-endpoint). */
 const ProbesHttp = HttpApiBuilder.group(
@@ -65,6 +67,7 @@ const handlers = Layer.mergeAll(
   ProcessesHttp,
   PeopleHttp,
   Layer.provide(InboxHttp, layerPageSignIns),
+  PasskeysHttp,
   HealthHttp,
   ProbesHttp,
   AdminHttp,
@@ -112,7 +115,9 @@ export const LauncherRoutes = api.pipe(
   Layer.provide(LauncherEdge.layerMiddleware.pipe(Layer.provide(layerPageSignIns))),
   Layer.merge(toConsole),
   Layer.merge(SignInRoutes),
+  Layer.merge(SlackRoutes),
   // The edge is registered first, so it is around the page too.
   Layer.merge(Layer.provide(InboxPage, LauncherEdge.layer)),
-  Layer.merge(LauncherEdge.layer)
+  Layer.merge(LauncherEdge.layer),
+  Layer.provide(layerSlackBodies)
 )

@@ -7,6 +7,7 @@ import {
   consequencesOf,
   type ItemState,
   isBallot,
+  isClosed,
   isLastWord,
   type Person,
   personIn,
@@ -22,6 +23,7 @@ import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { proofOf, type SignedIn } from "./Answers.ts"
 import { type AddedAssignee, AssigneeRows } from "./AssigneeRows.ts"
 import { type InboxQuery, type InboxRow, InboxRows, type InboxScope } from "./InboxRows.ts"
 import { type ItemRow, ItemRows } from "./ItemRows.ts"
@@ -29,6 +31,7 @@ import { type QuestionRow, QuestionRows } from "./questions/QuestionRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import type { SeatSession } from "./SeatSession.ts"
+import { Suspensions } from "./Suspensions.ts"
 
 /** A message of another participant about the same subject, as a person is shown it. */
 export interface ShownMessage {
@@ -62,6 +65,8 @@ export interface ShownItem {
   readonly basis: Basis | undefined
   /** Why the item takes no answer now. */
   readonly unavailable: string | undefined
+  /** What the person has to know of the suspension of the session; undefined for an item that is closed. */
+  readonly suspension: string | undefined
   readonly messages: ReadonlyArray<ShownMessage>
   /** What each act would lead to; undefined where that would show what is withheld, or no rules are known. */
   readonly consequences: ReadonlyArray<Consequence> | undefined
@@ -69,6 +74,8 @@ export interface ShownItem {
   /** Whether what the answer says is withheld: the person still has a question of this session to answer. */
   readonly isGivenWithheld: boolean
   readonly proof: "session" | "fresh" | "passkey"
+  /** What the sign-in of the person proves now. */
+  readonly givenProof: ReturnType<typeof proofOf>
   readonly policyVersion: string
   /** The rules of the session in words; empty where they are not known. */
   readonly policy: ReadonlyArray<string>
@@ -96,6 +103,7 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const seats = yield* SeatRows
   const runner = yield* SeatRunner
+  const suspensions = yield* Suspensions
 
   return {
     list: Effect.fn("Inbox.list")((person: Person, query: InboxQuery) => rows.list(person, query)),
@@ -104,7 +112,7 @@ const make = Effect.gen(function* () {
 
     /** An item; undefined for one that the person may not read. */
     show: Effect.fn("Inbox.show")(function* (
-      person: Person,
+      person: SignedIn,
       id: string,
       { isSeen, scope }: Reading = { scope: "own", isSeen: true }
     ) {
@@ -136,9 +144,11 @@ const make = Effect.gen(function* () {
         questions: yield* questions.of(id),
         reason: seat.rules.reason ?? "required",
         unavailable: seat.unavailable ?? (isRead ? undefined : "the session is being read again"),
+        suspension: isClosed(item.state) ? undefined : suspensions.textOf(row.session_id),
         given: item.given,
         isGivenWithheld: isAwaited,
         proof,
+        givenProof: proofOf(person, yield* items.now),
         policyVersion: row.hashed.policyVersion,
         policy: session?.facts.sessionRules === undefined ? [] : policyLines(session.facts.sessionRules),
         ...(session === undefined || !isRead ? UNREAD : shownOf(session, item, right, isAwaited))

@@ -19,6 +19,8 @@ import { OpenLimits } from "./OpenLimits.ts"
 import { PeopleAudit } from "./PeopleAudit.ts"
 import { DATABASE_SETTING, layerPeopleDatabase } from "./PeopleDatabase.ts"
 import { PeopleErasures } from "./PeopleErasures.ts"
+import { PasskeyProofs } from "./passkeys/PasskeyProofs.ts"
+import { Passkeys } from "./passkeys/Passkeys.ts"
 import { Questions } from "./questions/Questions.ts"
 import { layerRecordOutbox } from "./RecordOutbox.ts"
 import { Returns } from "./Returns.ts"
@@ -43,6 +45,8 @@ export interface PeopleShape {
   readonly returns: Returns["Service"]
   readonly signIns: SignInRows["Service"]
   readonly limits: OpenLimits["Service"]
+  readonly passkeys: Passkeys["Service"]
+  readonly proofs: PasskeyProofs["Service"]
 }
 
 /** The seats of people; undefined in a service without a database, which launches no scenario with a seat. */
@@ -96,7 +100,9 @@ const layerWith = (
         questions: yield* Questions,
         returns: yield* Returns,
         signIns: yield* SignInRows,
-        limits: yield* OpenLimits
+        limits: yield* OpenLimits,
+        passkeys: yield* Passkeys,
+        proofs: yield* PasskeyProofs
       })
     })
   ).pipe(
@@ -105,6 +111,8 @@ const layerWith = (
         Answers.layer,
         Inbox.layer,
         InboxChanges.layer,
+        PasskeyProofs.layer,
+        Passkeys.layer,
         PeopleAudit.layer,
         PeopleErasures.layer,
         Questions.layer,

@@ -3,6 +3,7 @@ import {
   Basis,
   ItemState,
   MAX_UNSEEN,
+  PasskeyRecord,
   PEOPLE_ANSWER,
   PEOPLE_ITEM,
   PEOPLE_QUESTION,
@@ -49,14 +50,15 @@ const Row = Schema.Struct({
   closed_at: Schema.NullOr(Schema.String),
   origin: Schema.NullOr(Schema.Literals(["person", "deadline"])),
   person: Schema.NullOr(Schema.String),
-  proof: Schema.NullOr(Schema.Literals(["none", "session", "fresh", "passkey"])),
+  proof: Schema.NullOr(Schema.Literals(["none", "session", "fresh", "passkey", "slack"])),
   channel: Schema.NullOr(Schema.String),
   content: Schema.NullOr(Schema.fromJsonString(StoredContent)),
   basis: Schema.NullOr(Schema.fromJsonString(Basis)),
   message_id: Schema.NullOr(Schema.String),
   payload_sha256: Schema.NullOr(Schema.String),
   answered_at: Schema.NullOr(Schema.String),
-  could_have_seen: Schema.NullOr(Schema.Boolean)
+  could_have_seen: Schema.NullOr(Schema.Boolean),
+  passkey: Schema.NullOr(Schema.fromJsonString(PasskeyRecord))
 })
 const decodeRow = Schema.decodeUnknownEffect(Row)
 
@@ -105,7 +107,7 @@ const make = Effect.gen(function* () {
           i.state, i.reason, i.proposal_hash, ${iso("i.opened_at", "opened_at")}, ${iso("i.deadline_at", "deadline_at")},
           ${iso("i.seen_at", "seen_at")}, ${iso("i.closed_at", "closed_at")}, a.origin, a.person, a.proof, a.channel,
           a.content::text AS content, a.basis::text AS basis, a.message_id, a.payload_sha256,
-          ${iso("a.answered_at", "answered_at")}, a.could_have_seen
+          ${iso("a.answered_at", "answered_at")}, a.could_have_seen, a.passkey::text AS passkey
         FROM people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat
         LEFT JOIN people.answers a ON a.item = i.id WHERE i.id = ${item}::uuid`,
       ([row]) =>
@@ -254,7 +256,7 @@ const answerContent = (
   nonce: string
 ): PeopleAnswer | undefined => {
   const { answered_at, basis, channel, content, deadline_at, message_id, opened_at, origin, payload_sha256 } = row
-  const { id, person, proof, reveal, seat, seen_at } = row
+  const { id, passkey, person, proof, reveal, seat, seen_at } = row
   const isWhole = content !== null && basis !== null && message_id !== null && payload_sha256 !== null
   if (!isWhole || origin === null || answered_at === null || channel === null) return undefined
   const { act, confidence, recommendation, severity } = content
@@ -282,6 +284,7 @@ const answerContent = (
     channel,
     revealed: reveal,
     couldHaveSeen: origin === "person" && (reveal === "before" || row.could_have_seen === true),
+    ...(passkey !== null && { passkey }),
     nonce
   }
 }

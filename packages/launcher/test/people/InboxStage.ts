@@ -7,18 +7,21 @@ import { type Answer, createDatabase, request, until } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import { Launcher } from "../../src/Launcher.ts"
 import { AnswerRows } from "../../src/people/AnswerRows.ts"
 import { ItemRows } from "../../src/people/ItemRows.ts"
 import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
 import { SeatRows } from "../../src/people/SeatRows.ts"
+import { SlackAddresses } from "../../src/slack/SlackClient.ts"
 import { writePacks } from "../fixtures/Roots.ts"
 import { DECISION, propose, SEAT, start } from "./SeatStage.ts"
 
 /** The id of a session by its name in a test: a runtime takes no shorter ones. */
-const sessionOf = (name: string) => `${name}-of-the-tests-of-the-inbox`
+export const sessionOf = (name: string) => `${name}-of-the-tests-of-the-inbox`
 
 /** A seat of a session of the tests. */
 export interface StagedSeat {
@@ -40,10 +43,19 @@ export const keysEnv = (keys: StagedKeys) => ({
     .join(",")
 })
 
-/** A runtime and a database with seats, without the launch service. */
-export const makeInboxGround = Effect.fnUntraced(function* (
+/** What a stage has beside its seats and settings. */
+export interface StageOptions {
+  /** `people.yaml` of the pack of the sessions. */
+  readonly directory?: string
+  /** A server that takes the calls of Slack. */
+  readonly slack?: { readonly api: string; readonly responses: string }
+}
+
+/** The launch service over a runtime and a database, with seats that are there before it starts. */
+export const makeInboxStage = Effect.fnUntraced(function* (
   seats: ReadonlyArray<StagedSeat>,
-  env: Readonly<Record<string, string>>
+  env: Readonly<Record<string, string>>,
+  { directory, slack }: StageOptions = {}
 ) {
   const { address } = Context.get(yield* Layer.build(Sandbox.layer({ port: 0 })), Sandbox)
   const database = { url: yield* createDatabase }
@@ -64,10 +76,13 @@ export const makeInboxGround = Effect.fnUntraced(function* (
       requester: "rita"
     }))
   )
-  const root = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
-  /** Starts the service over the same database, until the scope closes. */
-  const launch = Layer.build(
-    Layer.fresh(
+  const fs = yield* FileSystem.FileSystem
+  const root = yield* fs.makeTempDirectoryScoped()
+  const packs = writePacks(root, { a: "attach", b: "attach" })
+  if (directory !== undefined) yield* fs.writeFileString(`${packs}/demo/people.yaml`, directory)
+  /** The service: built anew after its scope has closed, it is a restarted one. */
+  const launch = Effect.map(
+    Layer.build(
       Launcher.layerConfig({ host: "127.0.0.1", port: 0 }).pipe(
         Layer.provide(
           ConfigProvider.layer(
@@ -76,7 +91,7 @@ export const makeInboxGround = Effect.fnUntraced(function* (
                 NODE_ENV: "test",
                 THROTTLE_LIMIT: "100000",
                 AUTH_FAILURE_LIMIT: "100000",
-                PACKS_DIR: writePacks(root, { a: "attach", b: "attach" }),
+                PACKS_DIR: packs,
                 SERVICE_ROOT: root,
                 REGISTER_POLICIES_ON_LAUNCH: "false",
                 PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true",
@@ -89,15 +104,21 @@ export const makeInboxGround = Effect.fnUntraced(function* (
               }
             })
           )
-        )
+        ),
+        Layer.provide(slack === undefined ? Layer.empty : Layer.succeed(SlackAddresses, slack))
       )
-    )
-  ).pipe(Effect.map((context) => Context.get(context, Launcher).url))
+    ),
+    (launcher) => Context.get(launcher, Launcher).url
+  )
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const url = yield* Effect.provideService(launch, Scope.Scope, scope)
   const runtime = yield* Layer.build(ParticipantClient.layerGrpc({ address }))
   const items = Context.get(rows, ItemRows)
 
   return {
-    launch,
+    url,
+    /** Stops the service, and starts another one on the same rows; returns its address. */
+    restart: Effect.andThen(Scope.close(scope, Exit.void), launch),
     rows,
     sql: Context.get(rows, PgClient.PgClient),
     runtime,
@@ -115,15 +136,6 @@ export const makeInboxGround = Effect.fnUntraced(function* (
         ([item]) => item?.id ?? ""
       )
   }
-})
-
-/** The launch service over a runtime and a database, with seats that are there before it starts. */
-export const makeInboxStage = Effect.fnUntraced(function* (
-  seats: ReadonlyArray<StagedSeat>,
-  env: Readonly<Record<string, string>>
-) {
-  const ground = yield* makeInboxGround(seats, env)
-  return { ...ground, url: yield* ground.launch }
 })
 
 /** The answer that approves an item as it is shown. */

@@ -58,9 +58,21 @@ const Inbox = HttpApiBuilder.group(LauncherApi, "inbox", (handlers) => {
     list: ({ query }) => Effect.succeed({ data: [], limit: query.limit }),
     stream: () => Effect.succeed(Stream.empty),
     show: unknown,
+    challenge: unknown,
     answer: unknown,
     question: unknown,
     return: unknown
+  })
+})
+
+const Passkeys = HttpApiBuilder.group(LauncherApi, "passkeys", (handlers) => {
+  const refuse = () => Effect.fail(launcherError("PASSKEY_REFUSED", "this service enrols none"))
+  return handlers.handleAll({
+    list: () => Effect.succeed({ data: [], enrolment: "impossible" as const }),
+    begin: refuse,
+    enrol: refuse,
+    remove: ({ params: { id } }) =>
+      Effect.fail(launcherError("PASSKEY_NOT_FOUND", `no passkey of yours has the id ${id}`))
   })
 })
 
@@ -84,7 +96,18 @@ const Admin = HttpApiBuilder.group(LauncherApi, "admin", (handlers) =>
 export const fakeLauncher = (env: Readonly<Record<string, string>> = {}) =>
   HttpRouter.serve(
     HttpApiBuilder.layer(LauncherApi).pipe(
-      Layer.provide([Catalog, Launch, Processes, Inbox, People, Health, Probes, Admin, LauncherEdge.handlers]),
+      Layer.provide([
+        Catalog,
+        Launch,
+        Processes,
+        Inbox,
+        Passkeys,
+        People,
+        Health,
+        Probes,
+        Admin,
+        LauncherEdge.handlers
+      ]),
       Layer.provide(LauncherEdge.layerMiddleware),
       Layer.merge(LauncherEdge.layer)
     ),

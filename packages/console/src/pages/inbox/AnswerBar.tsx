@@ -2,15 +2,14 @@ import type { InboxItem } from "@runplane/api"
 import { type AnswerAct, MAX_REASON } from "@runplane/domain"
 import { type ReactNode, useEffect, useId, useRef, useState } from "react"
 import { signInAddress } from "../../client/Inbox.ts"
-import { problemOf } from "../../client/Problem.ts"
-import { refusedAnswer } from "../../view/inbox/AnswerResult.ts"
+import { hasPasskeys } from "../../client/Passkeys.ts"
 import { ACTS, CONFIDENT, confidenceIn, consequenceText, REFUSING, shortHash } from "../../view/inbox/InboxWords.ts"
 import { shownPart } from "../../view/inbox/ItemChanges.ts"
 import { readDraft, writeDraft } from "./Drafts.ts"
 import { RefusedAnswer } from "./RefusedAnswer.tsx"
 import { ReturnForm } from "./ReturnForm.tsx"
 import { SteadyButton } from "./SteadyButton.tsx"
-import type { SentAnswer } from "./useAnswer.ts"
+import { refusedBy, type SentAnswer } from "./useAnswer.ts"
 import { useChanges, useSteady } from "./useSteady.ts"
 
 interface AnswerBarProps {
@@ -87,6 +86,9 @@ const obstacleOf = (item: InboxItem, isBound: boolean): ReactNode => {
         </a>
       </>
     )
+  }
+  if (proof.needed === "passkey" && !hasPasskeys()) {
+    return <p>This question requires a passkey, and this browser has none: open it in another one.</p>
   }
   return acts.length === 0 ? <p>No answer is possible now.</p> : undefined
 }
@@ -221,10 +223,11 @@ const ConfirmAct = ({
       ) : null}
       <div role="alert">
         {missing === "" ? null : <p className="mt-1 text-bad">{missing}</p>}
-        {send.error === null ? null : (
-          <RefusedAnswer itemId={item.id} refused={refusedAnswer(problemOf(send.error, ""))} />
-        )}
+        {send.error === null ? null : <RefusedAnswer itemId={item.id} refused={refusedBy(send.error)} />}
       </div>
+      {item.proof.needed === "passkey" ? (
+        <p className="mt-1 text-soft">Your passkey signs this answer: confirm it on your device next.</p>
+      ) : null}
       <div ref={first} className="mt-2 grid grid-cols-[minmax(0,1fr)_auto] gap-2">
         <SteadyButton
           className={looks[act] ?? "btn-main"}

@@ -3,14 +3,12 @@ import { ArrowLeft } from "lucide-react"
 import { type ReactNode, useMemo } from "react"
 import { Link } from "wouter"
 import { needsSignIn } from "../../client/Inbox.ts"
-import { problemOf } from "../../client/Problem.ts"
 import { Time, toneText, UserText } from "../../ui/basics.tsx"
 import { CardRings } from "../../ui/decision/CardRings.tsx"
 import { useNow, useTitle } from "../../ui/hooks.ts"
 import { Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { isOld } from "../../ui/useRead.ts"
 import { exactTime } from "../../view/format/Format.ts"
-import { refusedAnswer } from "../../view/inbox/AnswerResult.ts"
 import { bindingOf } from "../../view/inbox/Binding.ts"
 import {
   ACTS,
@@ -27,7 +25,7 @@ import { AnswerBar } from "./AnswerBar.tsx"
 import { Outcome } from "./Outcome.tsx"
 import { QuestionPart } from "./QuestionPart.tsx"
 import { SignInFirst } from "./SignInFirst.tsx"
-import { useAnswer } from "./useAnswer.ts"
+import { refusedBy, useAnswer } from "./useAnswer.ts"
 import { useItem } from "./useInbox.ts"
 
 /** One question on one screen. */
@@ -158,7 +156,7 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
       {item.state === "open" ? (
         <AnswerBar item={item} isBound={binding.isBound} send={send} />
       ) : (
-        <Outcome item={item} refused={send.error === null ? undefined : refusedAnswer(problemOf(send.error, ""))} />
+        <Outcome item={item} refused={send.error === null ? undefined : refusedBy(send.error)} />
       )}
     </>
   )

@@ -196,8 +196,12 @@ describe("the page of the inbox", () => {
     ],
     [failed(410, "ITEM_CLOSED", "the item is closed: no answer came by its deadline"), "Too late"],
     [
-      failed(403, "FORBIDDEN", "you may not answer: this question requires a sign-in of the last five minutes"),
+      failed(403, "FORBIDDEN", "you may not answer: you are the requester of the run"),
       "Refused: your answer was not sent"
+    ],
+    [
+      failed(403, "SIGN_IN_NOT_FRESH", "this question requires a sign-in at the issuer of the last five minutes"),
+      "Your sign-in is too old: your answer was not sent"
     ],
     [failed(429, "TOO_MANY_ANSWERS", "a person gives at most 30 answers a minute"), "Too many answers"],
     [failed(503, "SESSION_UNREAD", "the session is being read again"), "Not now: your answer was not sent"],

@@ -5,10 +5,18 @@ import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { orUnavailable, type PeopleUnavailable } from "../../people/Outage.ts"
 import { NO_PEOPLE_DATABASE, People } from "../../people/People.ts"
-import { answerError, itemNotFound, questionError, returnError } from "./AnswerErrors.ts"
+import {
+  answerError,
+  itemNotFound,
+  notOpen,
+  passkeyError,
+  personForbidden,
+  questionError,
+  returnError
+} from "./AnswerErrors.ts"
 import { makeInboxCalls } from "./InboxCalls.ts"
 import { makeInboxStream } from "./InboxStream.ts"
-import { assignedAnswer, givenAnswer, itemAnswer, listedItem, questionAnswer } from "./ItemAnswers.ts"
+import { assignedAnswer, givenAnswer, itemAnswer, listedItem, mayNotText, questionAnswer } from "./ItemAnswers.ts"
 
 /** Seconds until an answer that is refused for now is worth another try. */
 const RETRY_SECONDS: ReadonlyMap<unknown, string> = new Map([
@@ -25,7 +33,7 @@ export const InboxHttp = HttpApiBuilder.group(
   "inbox",
   Effect.fnUntraced(function* (handlers) {
     const people = yield* People
-    const { caller, nonceOf, runOf, writer } = yield* makeInboxCalls
+    const { caller, nonceOf, passkeyPage, runOf, writer } = yield* makeInboxCalls
     const stream = yield* makeInboxStream
     const withPeople =
       people === undefined ? Effect.fail(launcherError("INVALID_CONFIG", NO_PEOPLE_DATABASE)) : Effect.succeed(people)
@@ -70,12 +78,30 @@ export const InboxHttp = HttpApiBuilder.group(
           return itemAnswer(shown, known, { run, nonce: yield* nonceOf(request, id) })
         }).pipe(orAway),
 
-      answer: ({ headers, params: { id }, payload: { basis, proposalHash, ...content }, request }) =>
+      challenge: ({ headers, params: { id }, request }) =>
+        Effect.gen(function* () {
+          const { inbox, proofs } = yield* withPeople
+          const person = yield* writer(request, id, headers["x-page-nonce"])
+          const shown = yield* inbox.show(person, id, { scope: "own", isSeen: false })
+          if (shown === undefined) return yield* itemNotFound(id)
+          if (shown.right !== "answer") return yield* personForbidden(mayNotText(shown.right))
+          if (shown.row.state !== "open") return yield* notOpen(shown.row.state)
+          const page = yield* passkeyPage(request)
+          const { known, nonce } = yield* Effect.catchTag(
+            proofs.challenge(person.id, id, page),
+            "PasskeyRefused",
+            ({ why }) => Effect.fail(passkeyError(why))
+          )
+          return { nonce, rpId: page.rpId, passkeys: known.map(({ credentialId }) => credentialId) }
+        }).pipe(orAway),
+
+      answer: ({ headers, params: { id }, payload: { basis, passkey, proposalHash, ...content }, request }) =>
         Effect.gen(function* () {
           const { answers, inbox } = yield* withPeople
           const person = yield* writer(request, id, headers["x-page-nonce"])
+          const signed = passkey && { assertion: passkey, page: yield* passkeyPage(request) }
           const { given, state } = yield* Effect.catchTag(
-            answers.submit(id, person, { content, proposalHash, basis }),
+            answers.submit(id, person, { content, proposalHash, basis, passkey: signed }),
             "AnswerRefused",
             ({ why }) =>
               Effect.flatMap(inbox.show(person, id, { scope: "own", isSeen: false }), (shown) =>
@@ -122,7 +148,7 @@ const isAway = (error: unknown): error is PeopleUnavailable =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "PeopleUnavailable"
 
 /** The error of a database that does not answer; and when a request that is refused for now is worth another try. */
-const orAway = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+export const orAway = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   orUnavailable(effect).pipe(
     Effect.catchIf(isAway, () =>
       Effect.fail(launcherError("DATABASE_UNAVAILABLE", "the database of the inbox does not answer"))

@@ -1,13 +1,10 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
-import { openSse, type SseFrame, until } from "@runplane/testing"
+import { AUDIENCE, makeCodeIssuer, openSse, type SseFrame, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Scope from "effect/Scope"
 import { MOST_CHANGES, STREAMS_A_PERSON } from "../../../src/people/changes/InboxChanges.ts"
-import { AUDIENCE, makeCodeIssuer } from "../../fixtures/CodeIssuer.ts"
-import { approval, ask, type Headers, keysEnv, makeInboxGround, makeInboxStage } from "../InboxStage.ts"
+import { approval, ask, type Headers, keysEnv, makeInboxStage } from "../InboxStage.ts"
 
 const keys = { "key-ana": ["ana", "voter"], "key-bo": ["bo", "voter"], "key-zoe": ["zoe", "voter"] } as const
 const key = (name: keyof typeof keys): Headers => ({ "x-api-key": name })
@@ -163,9 +160,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the stream of the in
 
   it.effect("ends with the service, and continues at the next one", () =>
     Effect.gen(function* () {
-      const { itemsOf, launch, openItem, propose } = yield* makeInboxGround(seats, env)
-      const scope = yield* Scope.make()
-      const url = yield* Scope.provide(launch, scope)
+      const { itemsOf, openItem, propose, restart, url } = yield* makeInboxStage(seats, env)
       yield* propose("one")
       const id = yield* openItem("one")
       const reader = yield* follow(url, key("key-ana"), "?heartbeatMs=1000")
@@ -173,10 +168,8 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the stream of the in
       const ended = yield* Effect.forkChild(
         Effect.repeat(reader.nextText, { until: (text) => text === undefined || text.startsWith("retry: ") })
       )
-      yield* Scope.close(scope, Exit.void)
+      const second = yield* restart
       assert.match((yield* Fiber.join(ended)) ?? "", /^retry: \d+$/)
-
-      const second = yield* launch
       yield* until(ask(second, "GET", `/inbox/${id}`, key("key-ana")), ({ body }) => body.basis !== undefined)
       const { body } = yield* ask(second, "GET", `/inbox/${id}`, key("key-ana"))
       const answered = yield* ask(second, "POST", `/inbox/${id}/answers`, key("key-ana"), approval(body))

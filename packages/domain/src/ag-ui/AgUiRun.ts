@@ -65,8 +65,8 @@ export interface AgUiIds {
 }
 
 /**
- * Begins a stream with the state after the last event that the client already has, and the questions that are open then;
- * without one, the empty state.
+ * Begins a stream with the state after the last event that the client already has, and with the questions that are open
+ * then; without one, the empty state.
  */
 export const openAgUi = ({ runId, threadId }: AgUiIds, state: RunState, asked: AskedItems = new Map()): AgUiStep => {
   const { current } = state.decision

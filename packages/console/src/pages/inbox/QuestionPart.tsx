@@ -31,8 +31,8 @@ export const QuestionPart = ({ item }: { readonly item: InboxItem }) => {
       {item.state === "open" && item.mayAnswer ? (
         <form onSubmit={(event) => event.preventDefault()}>
           <p className="text-soft">
-            A question is no answer: it is stored with the run, for agents that read it there. The agents of the kit do
-            not read it.
+            A question decides nothing: it is stored with the run, for agents that read it there. The agents of the kit
+            do not read it.
           </p>
           <label htmlFor={fieldId} className="label mt-2 block">
             Question

@@ -38,7 +38,7 @@ export const sentence = (text: string): string => {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`
 }
 
-/** The same for what is no answer, with its name and its past. */
+/** The same for a return or a question, with its name and its past. */
 const refusedOther =
   (name: string, done: string) =>
   (refusal: Refusal): Refused => {

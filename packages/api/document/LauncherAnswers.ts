@@ -215,6 +215,18 @@ export const launcherAnswers = {
     "the person has given as many answers in the last minute as one may; `Retry-After` says for how long",
     launcherError("TOO_MANY_ANSWERS", "a person gives at most 30 answers a minute")
   ),
+  InvalidQuestion: errorAnswer(
+    "the question cannot be stored; `metadata.field` is the field",
+    launcherError("VALIDATION_ERROR", "text: must not be blank", { field: "text" })
+  ),
+  TooManyQuestions: errorAnswer(
+    "the person has asked as many questions in the last minute as one may",
+    launcherError("TOO_MANY_QUESTIONS", "a person sends at most 30 questions a minute")
+  ),
+  TooManyStreams: errorAnswer(
+    "the person, or the service, has as many streams open as one may",
+    launcherError("TOO_MANY_STREAMS", "a person has 20 streams of the inbox open at a time")
+  ),
   SessionUnread: errorAnswer(
     "the service reads the session again, and takes answers afterwards",
     launcherError("SESSION_UNREAD", "the item takes no answer now: the session is being read again")

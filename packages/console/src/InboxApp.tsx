@@ -1,9 +1,11 @@
 import { LogOut, Moon, Sun, SunMoon } from "lucide-react"
 import { Link, Route, Switch } from "wouter"
 import { endSignIn } from "./client/Inbox.ts"
+import { inboxStream } from "./client/InboxStream.ts"
 import { ItemPage } from "./pages/inbox/ItemPage.tsx"
 import { ListPage } from "./pages/inbox/ListPage.tsx"
 import { useMe } from "./pages/inbox/useInbox.ts"
+import { useStream } from "./pages/inbox/useStream.ts"
 import { nextTheme, type Theme, theme } from "./shell/Theme.ts"
 import { UserText } from "./ui/basics.tsx"
 import { useStore } from "./ui/hooks.ts"
@@ -11,19 +13,32 @@ import { useStore } from "./ui/hooks.ts"
 const THEME_ICONS = { system: SunMoon, light: Sun, dark: Moon } as const satisfies Record<Theme, unknown>
 
 /** The questions to a person: the list, and one of them. */
-export const InboxApp = () => (
-  <div className="flex min-h-full flex-col">
-    <Head />
-    <main className="mx-auto flex w-full max-w-3xl flex-1 flex-col">
-      <Switch>
-        <Route path="/">
-          <ListPage />
-        </Route>
-        <Route path="/:id">{({ id }) => <ItemPage key={id} id={id} />}</Route>
-      </Switch>
-    </main>
-  </div>
-)
+export const InboxApp = () => {
+  // A caller that has to sign in first has no stream.
+  useStream(useMe().data !== undefined)
+  return (
+    <div className="flex min-h-full flex-col">
+      <Head />
+      <Away />
+      <main className="mx-auto flex w-full max-w-3xl flex-1 flex-col">
+        <Switch>
+          <Route path="/">
+            <ListPage />
+          </Route>
+          <Route path="/:id">{({ id }) => <ItemPage key={id} id={id} />}</Route>
+        </Switch>
+      </main>
+    </div>
+  )
+}
+
+/** While the service does not say by itself what changes. */
+const Away = () =>
+  useStore(inboxStream) === "away" ? (
+    <p role="status" className="mx-auto w-full max-w-3xl px-4 pt-2 text-muted" data-polling>
+      The live stream is away: this page reads again every few seconds.
+    </p>
+  ) : null
 
 const Head = () => {
   const chosen = useStore(theme)

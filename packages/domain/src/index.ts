@@ -1,5 +1,6 @@
 export * from "./ag-ui/AgUiEvent.ts"
 export * from "./ag-ui/AgUiRun.ts"
+export { type AskedItems, askedAfter } from "./ag-ui/Interrupts.ts"
 export * from "./alerts/Budget.ts"
 export * from "./alerts/ChangedLevels.ts"
 export type { CounterChange, Fold, Sum } from "./alerts/CounterChange.ts"
@@ -99,7 +100,14 @@ export { ErasedMember } from "./events/ErasedMember.ts"
 export type { DraftHead } from "./events/EventType.ts"
 export { loggedDecision } from "./events/LoggedDecision.ts"
 export * from "./events/OutboundMessage.ts"
-export { type AnswerFact, type ItemFact, PEOPLE_ANSWER, PEOPLE_ITEM, SHOWN_HASH_SIGNS } from "./events/PeopleFacts.ts"
+export {
+  type AnswerFact,
+  type ItemFact,
+  PEOPLE_ANSWER,
+  PEOPLE_ITEM,
+  PEOPLE_QUESTION,
+  SHOWN_HASH_SIGNS
+} from "./events/PeopleFacts.ts"
 export { outputBytesOf } from "./events/ProposalEvents.ts"
 export {
   EVENT_SCHEMA_VERSION,

@@ -42,7 +42,7 @@ export const framesOf = <E>(
     Stream.pipeThroughChannel(Sse.decode()),
     Stream.mapError((error) => (error instanceof RunStreamBroken ? error : new RunStreamBroken({ why: whyOf(error) }))),
     Stream.filter(({ event }) => isName(event)),
-    Stream.map(({ data, event }) => ({ event, data }))
+    Stream.map(({ data, event, id }) => ({ event, data, id }))
   )
 
 /** The cause of a broken connection. A stopping service ends its streams with a reconnect delay. */

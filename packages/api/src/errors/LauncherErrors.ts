@@ -72,6 +72,16 @@ export class TooManyAnswers extends failure<TooManyAnswers>()(429, "TooManyAnswe
   readonly _tag = "TooManyAnswers"
 }
 
+/** More questions in a minute than a person writes. */
+export class TooManyQuestions extends failure<TooManyQuestions>()(429, "TooManyQuestions", ["TOO_MANY_QUESTIONS"]) {
+  readonly _tag = "TooManyQuestions"
+}
+
+/** More open event streams than a person, or the service, has. */
+export class TooManyStreams extends failure<TooManyStreams>()(429, "TooManyStreams", ["TOO_MANY_STREAMS"]) {
+  readonly _tag = "TooManyStreams"
+}
+
 /** The service reads the session of an item again, or its database does not answer. */
 export class InboxUnavailable extends failure<InboxUnavailable>()(503, "InboxUnavailable", [
   "SESSION_UNREAD",
@@ -137,6 +147,8 @@ const classes = [
   AnswerConflict,
   ItemGone,
   TooManyAnswers,
+  TooManyQuestions,
+  TooManyStreams,
   InboxUnavailable,
   LauncherFault,
   AgentStartFailed,
@@ -153,7 +165,13 @@ export const launcherErrorStatus = table.status
 export type LauncherErrorOfCode<Code extends LauncherErrorCode> = Raised<typeof classes>[Code]
 
 /** The errors of answers to questions. */
-export type AnswerError = AnswerConflict | ItemGone | TooManyAnswers | InboxUnavailable
+export type AnswerError =
+  | AnswerConflict
+  | ItemGone
+  | TooManyAnswers
+  | TooManyQuestions
+  | TooManyStreams
+  | InboxUnavailable
 
 /** The errors of everything else. */
 export type LauncherError = Exclude<LauncherErrorOfCode<LauncherErrorCode>, AnswerError>

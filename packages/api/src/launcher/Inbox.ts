@@ -7,6 +7,7 @@ import {
   isOfForm,
   isOneLine,
   isVisible,
+  MAX_QUESTION,
   MAX_REASON,
   type OutcomeStatus
 } from "@runplane/domain"
@@ -170,6 +171,12 @@ const Notice = Schema.Struct({
   at: Field.time("When it ended; of a pending one, when it was due first")
 }).annotate({ identifier: "ItemNotice", description: "A notice of the item to a person" })
 
+const Question = Schema.Struct({
+  by: Field.text("Who sent it", "ann"),
+  at: Field.time("When it was sent"),
+  text: Field.text("In the words of the person", "Is the replica behind?")
+}).annotate({ identifier: "ItemQuestion", description: "A question of a person to the agents of the session" })
+
 /** Everything that an answer rests on, and nothing that is withheld. */
 export const InboxItem = Schema.Struct({
   ...entryFields,
@@ -190,6 +197,9 @@ export const InboxItem = Schema.Struct({
   returns: Schema.Array(Return).annotate({ description: "Its returns, the first one first" }),
   notices: absent(
     Schema.Array(Notice).annotate({ description: "Who was notified; absent where no person was to be notified" })
+  ),
+  questions: absent(
+    Schema.Array(Question).annotate({ description: "Questions to the agents, the first one first; absent without any" })
   ),
   mayAnswer: Field.flag("Whether the caller may answer, if it is open"),
   mayNotBecause: absent(Field.text("Why the caller may not answer, in words", "you are the requester of the run")),
@@ -258,6 +268,36 @@ export const inboxQuery = querySchema({
 })
 export type InboxQuery = typeof inboxQuery.Type
 
+const MIN_HEARTBEAT_MS = 1_000
+/** Milliseconds between heartbeats of the stream. */
+export const INBOX_HEARTBEAT_MS = 15_000
+
+/** The query of `GET /inbox/stream`. */
+export const inboxStreamQuery = querySchema({
+  heartbeatMs: withDefault(
+    integer({ min: MIN_HEARTBEAT_MS, max: INBOX_HEARTBEAT_MS }).annotate(
+      about("Milliseconds between heartbeats", INBOX_HEARTBEAT_MS)
+    ),
+    INBOX_HEARTBEAT_MS
+  )
+})
+
+/** A frame `item` of `GET /inbox/stream`. */
+export const InboxChange = Schema.Struct({
+  change: Schema.Literals(["opened", "changed", "closed"]).annotate({
+    description:
+      "opened: it takes an answer since the last frame; closed: it takes none any more; changed: any other change of the " +
+      "item, of who may answer it, or of the session that it is about"
+  }),
+  item: InboxEntry
+}).annotate({ identifier: "InboxChange", description: "An item of the caller as it is now, after a change" })
+export type InboxChange = typeof InboxChange.Type
+
+/** The frame `ready` of `GET /inbox/stream`. */
+export const InboxStreamReady = Schema.Struct({
+  continued: Field.flag("Whether the stream continues after Last-Event-ID; else the list is to be read now")
+}).annotate({ identifier: "InboxStreamReady", description: "The begin of the stream" })
+
 /** The body of `POST /inbox/:id/answers`. */
 export const AnswerRequest = Schema.Struct({
   ...contentFields,
@@ -281,6 +321,22 @@ export const AnsweredItem = Schema.Struct({
   given: ItemAnswer
 }).annotate({ identifier: "AnsweredItem", description: "An item with its answer, which the service sends from now on" })
 export type AnsweredItem = typeof AnsweredItem.Type
+
+/** The body of `POST /inbox/:id/question`. */
+export const QuestionRequest = Schema.Struct({
+  text: Field.text("The question, in the words of the person", "Is the replica behind?").check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(MAX_QUESTION),
+    isVisible
+  )
+}).annotate({ identifier: "QuestionRequest", description: "A question to the agents of the session: no act" })
+export type QuestionRequest = typeof QuestionRequest.Type
+
+export const QuestionedItem = Schema.Struct({
+  id: Field.text("Id of the item: UUID"),
+  questions: Schema.Array(Question).annotate({ description: "All questions about it, the first one first" })
+}).annotate({ identifier: "QuestionedItem", description: "An item with the questions to the agents" })
+export type QuestionedItem = typeof QuestionedItem.Type
 
 const MAX_ASSIGNEE = 300
 /** `person:` and `group:` with a stable id. */

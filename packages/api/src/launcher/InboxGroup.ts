@@ -1,12 +1,24 @@
 import { about, Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as Failure from "../errors/LauncherFailures.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { UuidParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
-import { AnsweredItem, AnswerRequest, InboxItem, InboxPage, inboxQuery, ReturnedItem, ReturnRequest } from "./Inbox.ts"
+import {
+  AnsweredItem,
+  AnswerRequest,
+  InboxItem,
+  InboxPage,
+  inboxQuery,
+  inboxStreamQuery,
+  QuestionedItem,
+  QuestionRequest,
+  ReturnedItem,
+  ReturnRequest
+} from "./Inbox.ts"
 import { PasskeyChallenge } from "./Passkeys.ts"
 
 const id = { id: UuidParam }
@@ -47,6 +59,33 @@ export class InboxGroup extends HttpApiGroup.make("inbox")
         takesVoters: true,
         summary: "List questions to people",
         description: "The items that the caller is assigned to, the oldest first; with `scope=all` those of all people."
+      })
+    ),
+    HttpApiEndpoint.get("stream", "/inbox/stream", {
+      query: inboxStreamQuery,
+      headers: {
+        "last-event-id": Schema.optionalKey(
+          Field.text("id of the last frame, as EventSource sends it; other text is ignored", "7301:7301:")
+        )
+      },
+      success: HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" }),
+      error: [
+        Failure.PersonForbidden,
+        Failure.TooManyStreams,
+        Failure.InboxDatabaseAway,
+        Failure.NoPeopleDatabase,
+        Failure.InvalidPackData
+      ]
+    }).annotateMerge(
+      operation({
+        id: "streamInbox",
+        access: "viewer",
+        takesVoters: true,
+        summary: "Follow the questions to the caller",
+        description:
+          "An event stream (SSE) of the items that the caller is assigned to: `ready` first, then `item` with an InboxChange " +
+          "for each that opens, changes or closes, and `heartbeat`. With Last-Event-ID the changes since then come first; " +
+          "`reset` in place of them means that the list is to be read again. It ends with the sign-in of the caller."
       })
     ),
     HttpApiEndpoint.get("show", "/inbox/:id", {
@@ -153,6 +192,35 @@ export class InboxGroup extends HttpApiGroup.make("inbox")
         summary: "Return a question",
         description:
           "Gives an open item back to all who are assigned to it, or adds a colleague. All who could answer it before still can."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("question", "/inbox/:id/question", {
+      params: id,
+      headers: writeHeaders,
+      payload: bodySchema(QuestionRequest, { unknownKeys: "reject" }),
+      success: QuestionedItem,
+      error: [
+        Failure.InvalidQuestion,
+        Failure.PersonForbidden,
+        Failure.ItemNotFound,
+        Failure.ItemNotOpen,
+        Failure.ItemClosed,
+        Failure.TooManyQuestions,
+        Failure.InboxDatabaseAway,
+        Failure.NoPeopleDatabase,
+        Failure.InvalidPackData
+      ]
+    }).annotateMerge(
+      operation({
+        id: "questionInboxItem",
+        access: "operator",
+        takesVoters: true,
+        summary: "Send a question to the agents",
+        description:
+          "Stores a question about an open item, and adds it to the run as an artifact of the kind `people.question`. It is " +
+          "no act: nothing goes into the session."
       })
     )
   )

@@ -66,7 +66,8 @@ export const PeopleErasure = Schema.Struct({
   answers: Field.integer("Answers that lost their reason, their message and its hash"),
   nonces: Field.integer("Nonces that were deleted: without them nothing can be guessed from a proposal's hash"),
   records: Field.integer("Copies of what the control plane has that were deleted"),
-  returns: Field.integer("Reasons of returned questions that were erased")
+  returns: Field.integer("Reasons of returned questions that were erased"),
+  questions: Field.integer("Questions to the agents that were erased")
 }).annotate({ identifier: "PeopleErasure", description: "How many rows of the launch service have lost their texts" })
 export type PeopleErasure = typeof PeopleErasure.Type
 

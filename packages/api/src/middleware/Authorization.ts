@@ -31,6 +31,8 @@ export interface Actor {
   readonly isPage?: boolean
   /** When the holder of a token signed in at the issuer, Unix milliseconds; absent when the token does not say. */
   readonly signedInAtUnixMs?: number
+  /** When the token of the holder is refused from; a stream of its caller ends then. */
+  readonly expiresAtUnixMs?: number
 }
 
 export const anonymousActor: Actor = { actorId: "anonymous", actorType: "anonymous", role: "admin" }

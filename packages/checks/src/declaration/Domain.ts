@@ -7,7 +7,7 @@ export const domain: FolderTables = {
   domain: {
     "ag-ui": {
       meaning: "a run as events of AG-UI",
-      knows: ["narrative", "normaliser", "projector", "events", ...BASE]
+      knows: ["people", "narrative", "normaliser", "projector", "events", ...BASE]
     },
     narrative: { meaning: "a run as lines of text", knows: ["otlp", "events", ...BASE] },
     alerts: {

@@ -28,5 +28,11 @@ export const KEPT_TRIGGERS: ReadonlyArray<KeptTrigger> = [
     why: "an index: the counts of event blocks, which a deletion makes wrong"
   },
   { name: "runs_note_change", table: "runs", why: "an index: ended runs that the sums have to add again" },
+  {
+    name: "items_note",
+    table: "people.items",
+    why: "an index: the transaction of the last change; a dozen statements change an item, and a forgotten note loses one"
+  },
+  { name: "seats_note", table: "people.seats", why: "the same index, of a seat with its session" },
   { name: "runs_forget_insights", table: "runs", why: "the same index, and the key events of deleted runs" }
 ]

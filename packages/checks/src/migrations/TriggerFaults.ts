@@ -12,7 +12,7 @@ export const triggersOf = (migrations: ReadonlyArray<string>): ReadonlyArray<str
   for (const sql of migrations) {
     const code = sql.replace(/--.*$/gm, "")
     const steps = code.matchAll(
-      /\b(?:(CREATE(?:\s+OR\s+REPLACE)?(?:\s+CONSTRAINT)?)|(DROP))\s+TRIGGER\s+(?:IF\s+EXISTS\s+)?(\w+)([^;]*?)\bON\s+(\w+)|\bDROP\s+TABLE\s+(?:IF\s+EXISTS\s+)?([\w\s,]+)/gi
+      /\b(?:(CREATE(?:\s+OR\s+REPLACE)?(?:\s+CONSTRAINT)?)|(DROP))\s+TRIGGER\s+(?:IF\s+EXISTS\s+)?(\w+)([^;]*?)\bON\s+([\w.]+)|\bDROP\s+TABLE\s+(?:IF\s+EXISTS\s+)?([\w\s,]+)/gi
     )
     for (const [, create, drop, name = "", , table = "", tables] of steps) {
       if (create !== undefined) found.add(labelOf({ name, table }))

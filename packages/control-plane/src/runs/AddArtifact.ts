@@ -1,5 +1,5 @@
 import { type Artifact, artifactConflict, artifactOfLauncher, type NewArtifact, runNotFound } from "@runplane/api"
-import { artifactCreated, PEOPLE_ANSWER, PEOPLE_ITEM, type RunId } from "@runplane/domain"
+import { artifactCreated, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION, type RunId } from "@runplane/domain"
 import { ControlPlaneSettings, readSettings, ServiceSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../event-log/EventLog.ts"
@@ -14,6 +14,9 @@ import { makePeopleFacts } from "./PeopleFacts.ts"
 import { withoutUnprovable } from "./RedactedAnswer.ts"
 
 const settings = { launcher: ControlPlaneSettings.LAUNCHER_KEY_NAME, keys: ServiceSettings.AUTH_API_KEYS }
+
+/** Kinds of artifacts that only the launch service adds: what it says of people is believed. */
+const OF_LAUNCHER: ReadonlySet<string> = new Set([PEOPLE_ITEM, PEOPLE_ANSWER, PEOPLE_QUESTION])
 
 /** Adds artifacts of callers. The artifact, its event and its audit entry commit together. */
 export const makeAddArtifact = Effect.gen(function* () {
@@ -52,7 +55,7 @@ export const makeAddArtifact = Effect.gen(function* () {
 
   return Effect.fn("RunManagement.addArtifact")(function* (reference: string, artifact: NewArtifact, caller: Caller) {
     const { idempotencyKey, kind } = artifact
-    if ((kind === PEOPLE_ITEM || kind === PEOPLE_ANSWER) && !isLauncher(caller)) return yield* artifactOfLauncher(kind)
+    if (OF_LAUNCHER.has(kind) && !isLauncher(caller)) return yield* artifactOfLauncher(kind)
     const runId = yield* repository.resolve(reference)
     if (runId === undefined) return yield* runNotFound(reference)
     const given = redacted(artifact)

@@ -4,9 +4,10 @@ import {
   type NewArtifact,
   peopleAnswerContent,
   peopleItemContent,
+  peopleQuestionContent,
   violationText
 } from "@runplane/api"
-import { answerFactOf, itemFactOf, PEOPLE_ANSWER, PEOPLE_ITEM, type RunId } from "@runplane/domain"
+import { answerFactOf, itemFactOf, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION, type RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { AcceptedMessages } from "../event-log/runs/AcceptedMessages.ts"
@@ -14,6 +15,7 @@ import { Redactor } from "../platform/deployment/Redactor.ts"
 
 const decodeItem = Schema.decodeUnknownEffect(peopleItemContent)
 const decodeAnswer = Schema.decodeUnknownEffect(peopleAnswerContent)
+const decodeQuestion = Schema.decodeUnknownEffect(peopleQuestionContent)
 
 /**
  * What the event of an artifact about people says (docs/reference/people.md#record). An answer is taken only with its
@@ -48,6 +50,10 @@ export const makePeopleFacts = Effect.gen(function* () {
         const answer = yield* answerOf(runId, inline)
         return { answer: redactedTexts(redactor, answer) }
       }
+      case PEOPLE_QUESTION:
+        // Its text is in the content alone, which an erasure removes.
+        yield* Effect.mapError(decodeQuestion(inline), refusedContent)
+        return {}
       default:
         return {}
     }

@@ -1,15 +1,11 @@
 import { ServerResponse } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { RequestFacts, type Shutdown } from "@runplane/server"
+import { RequestFacts } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Random from "effect/Random"
-import * as Stream from "effect/Stream"
-import { cutOnFailure } from "../platform/http/JsonAnswer.ts"
 import type { TrySend } from "./FollowerLoop.ts"
 import type { SharedFrames } from "./SharedFrames.ts"
-import { encodeFrames, sharedFrames } from "./SseFrames.ts"
+import { sharedFrames } from "./SseFrames.ts"
 
 /** The connection of one client of an event stream. */
 export interface SseConnection {
@@ -63,34 +59,9 @@ const isReady = (response: ServerResponse): boolean =>
   !response.writableEnded &&
   response.socket?.writable === true
 
-/** A response that neither a proxy nor a cache holds back; `name` names it in the log when it fails. */
-export const sseResponse = <E>(frames: Stream.Stream<Uint8Array, E>, name: string) =>
-  HttpServerResponse.stream(cutOnFailure(name)(frames), {
-    contentType: "text/event-stream",
-    headers: {
-      "cache-control": "private, no-cache, no-store, must-revalidate, max-age=0, no-transform",
-      connection: "keep-alive",
-      "x-accel-buffering": "no"
-    }
-  })
-
 /** The seq of a Last-Event-ID header; other text is ignored. */
 export const lastEventSeq = (lastEventId: string | undefined): number | undefined => {
   const text = lastEventId?.trim() ?? ""
   const seq = Number(text)
   return /^\d+$/.test(text) && Number.isSafeInteger(seq) ? seq : undefined
-}
-
-/** Clients of a stopped process reconnect at different times. Milliseconds. */
-const RETRY_MS = { least: 500, most: 3_000 }
-
-/**
- * When the service stops, the last bytes of a stream: the client's reconnect delay
- * (docs/reference/streams.md#stream-end).
- */
-export const retryHint = (shutdown: Shutdown["Service"]): Stream.Stream<Uint8Array> => {
-  const hint = Effect.map(Random.nextIntBetween(RETRY_MS.least, RETRY_MS.most), (ms) =>
-    encodeFrames(`retry: ${ms}\n\n`)
-  )
-  return Stream.unwrap(Effect.map(shutdown.stopping, (stopping) => (stopping ? Stream.fromEffect(hint) : Stream.empty)))
 }

@@ -1,3 +1,4 @@
+import { encodeFrames } from "@runplane/server"
 import type { StoredEvent } from "../event-log/EventRepository.ts"
 import type { LiveBatch } from "../event-log/subscribe/LiveBatch.ts"
 import type { Delivery, Position } from "./Delivery.ts"
@@ -39,10 +40,6 @@ const snapshotFrame = (state: string): string => `event: snapshot\ndata: ${state
 /** A heartbeat or a reset; `id` becomes the Last-Event-ID of the client. */
 const controlFrame = (event: "heartbeat" | "reset", id: number | undefined, data: Position): string =>
   `event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
-
-const encoder = new TextEncoder()
-
-export const encodeFrames = (...frames: ReadonlyArray<string>): Uint8Array => encoder.encode(frames.join(""))
 
 /** The frames of a page, made once for all streams that read it together. */
 const listFrames = memoized((events: ReadonlyArray<StoredEvent>) => encodeFrames(...events.map(canonicalEventFrame)))

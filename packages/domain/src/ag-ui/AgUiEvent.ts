@@ -1,4 +1,5 @@
 import type * as Schema from "effect/Schema"
+import type { AgUiInterrupt } from "./Interrupts.ts"
 
 /** The version of the AG-UI protocol that the events follow. */
 export const AG_UI_PROTOCOL_VERSION = "1.0"
@@ -28,7 +29,9 @@ export type AgUiEvent =
   | (Base<"RUN_FINISHED"> & {
       readonly threadId: string
       readonly runId: string
-      readonly outcome: { readonly type: "success" | "cancelled" }
+      readonly outcome:
+        | { readonly type: "success" | "cancelled" }
+        | { readonly type: "interrupt"; readonly interrupts: ReadonlyArray<AgUiInterrupt> }
       readonly result: Schema.JsonObject
       readonly usage?: ReadonlyArray<AgUiUsage>
     })

@@ -11,6 +11,7 @@ import { boundProse } from "../values/Bounds.ts"
 import { runSliced, type Sliced } from "../values/Sliced.ts"
 import { AG_UI_PROTOCOL_VERSION, type AgUiEvent, type AgUiUsage } from "./AgUiEvent.ts"
 import { customEvent, isNoise, messageEvents, toolEvents } from "./EventTranslation.ts"
+import { type AskedItems, askedAfter, interruptOf } from "./Interrupts.ts"
 import { patchOf } from "./StatePatch.ts"
 
 /** A state with more JSON text is left out of a stream, which says so. Characters. */
@@ -49,6 +50,8 @@ export interface AgUiRun {
   readonly failure: { readonly message: string; readonly code: string } | undefined
   readonly decision: Schema.JsonObject | undefined
   readonly usage: UsageSums
+  /** Questions to people that are open. */
+  readonly asked: AskedItems
   /** Of the events that this stream has sent. */
   readonly subjects: Subjects
 }
@@ -61,8 +64,11 @@ export interface AgUiIds {
   readonly runId: string
 }
 
-/** Begins a stream with the state after the last event that the client already has; without one, the empty state. */
-export const openAgUi = ({ runId, threadId }: AgUiIds, state: RunState): AgUiStep => {
+/**
+ * Begins a stream with the state after the last event that the client already has, and with the questions that are open
+ * then; without one, the empty state.
+ */
+export const openAgUi = ({ runId, threadId }: AgUiIds, state: RunState, asked: AskedItems = new Map()): AgUiStep => {
   const { current } = state.decision
   const phase = phaseOf(state)
   const opened: AgUiRun = {
@@ -74,6 +80,7 @@ export const openAgUi = ({ runId, threadId }: AgUiIds, state: RunState): AgUiSte
     failure: state.run.status === "failed" ? unknownFailure : undefined,
     decision: current?.finalized === true ? summaryOf(current) : undefined,
     usage: state.llm.totals,
+    asked,
     subjects: noSubjects
   }
   const [run, frames] = snapshot(opened, state)
@@ -136,6 +143,24 @@ export const finishAgUi = (run: AgUiRun, card?: ReadonlyArray<string>): Readonly
   return [frame({ type: "STEP_FINISHED", stepName: phase }), frame(last)]
 }
 
+/** Whether the run waits for people: it has open questions, and has not ended. */
+export const isAgUiInterrupted = (run: AgUiRun): boolean => run.asked.size > 0 && !isAgUiEnded(run)
+
+/** Ends a stream whose run waits for people. `inbox` is the address of the service that takes their answers. */
+export const interruptAgUi = (run: AgUiRun, inbox: string | undefined): ReadonlyArray<AgUiFrame> => {
+  const { asked, phase, runId, status, threadId } = run
+  const interrupts = [...asked.values()].map((item) => interruptOf(item, inbox))
+  const last: AgUiEvent = {
+    type: "RUN_FINISHED",
+    threadId,
+    runId,
+    outcome: { type: "interrupt", interrupts },
+    result: { status },
+    ...usageOf(run.usage)
+  }
+  return [frame({ type: "STEP_FINISHED", stepName: phase }), frame(last)]
+}
+
 /** Ends a stream before the end of its run, so that a client does not take it for a whole one. */
 export const breakAgUi = (run: AgUiRun, code: string, message: string): ReadonlyArray<AgUiFrame> => [
   frame({ type: "STEP_FINISHED", stepName: run.phase }),
@@ -178,6 +203,8 @@ const follow = (run: AgUiRun, event: CanonicalEvent): AgUiRun => {
     }
     case "llm.call.completed":
       return { ...run, usage: addUsage(run.usage, event.data) }
+    case "artifact.created":
+      return { ...run, asked: askedAfter(run.asked, event) }
     default:
       return run
   }

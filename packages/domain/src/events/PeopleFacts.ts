@@ -6,6 +6,8 @@ import type { JsonObject } from "../values/PayloadDecoder.ts"
 export const PEOPLE_ITEM = "people.item"
 /** The kind of the artifact that says which person gave an answer. */
 export const PEOPLE_ANSWER = "people.answer"
+/** The kind of the artifact that has a question of a person to the agents. */
+export const PEOPLE_QUESTION = "people.question"
 
 const optional = Schema.optionalKey
 

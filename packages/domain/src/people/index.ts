@@ -74,6 +74,7 @@ export {
 } from "./PasskeyProof.ts"
 export { answerFactOf, MAX_UNSEEN, PeopleAnswer } from "./PeopleAnswer.ts"
 export { itemFactOf, PeopleItem } from "./PeopleItem.ts"
+export { MAX_QUESTION, PeopleQuestion } from "./PeopleQuestion.ts"
 export { policyLines } from "./PolicyLines.ts"
 export { type Hashed, type HashedSubject, policyHash, proposalHash, sha256Hex } from "./ProposalHash.ts"
 export { type PeopleContext, peopleFaults, type SignInKind } from "./SeatFaults.ts"

@@ -66,7 +66,7 @@ const handlers = Layer.mergeAll(
   LaunchHttp,
   ProcessesHttp,
   PeopleHttp,
-  InboxHttp,
+  Layer.provide(InboxHttp, layerPageSignIns),
   PasskeysHttp,
   HealthHttp,
   ProbesHttp,

@@ -55,10 +55,16 @@ const make = Effect.gen(function* () {
         )
       ),
 
-    /** Adds an entry; a person or group that is added already stays as it was added first. */
+    /**
+     * Adds an entry; a person or group that is added already stays as it was added first. Those who follow the item get
+     * it, by the new transaction of its row.
+     */
     add: (item: string, { addedBy, assignee, reason }: Omit<AddedAssignee, "at">) =>
-      sql`INSERT INTO people.item_assignees (item, assignee, added_by, reason)
-          VALUES (${item}::uuid, ${assignee ?? null}::text, ${addedBy}, ${reason})
-          ON CONFLICT (item, assignee) WHERE assignee IS NOT NULL DO NOTHING`
+      Effect.andThen(
+        sql`INSERT INTO people.item_assignees (item, assignee, added_by, reason)
+            VALUES (${item}::uuid, ${assignee ?? null}::text, ${addedBy}, ${reason})
+            ON CONFLICT (item, assignee) WHERE assignee IS NOT NULL DO NOTHING`,
+        sql`UPDATE people.items SET changed_tx = pg_current_xact_id() WHERE id = ${item}::uuid`
+      )
   }
 })

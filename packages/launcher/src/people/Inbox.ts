@@ -30,6 +30,7 @@ import { type AddedAssignee, AssigneeRows } from "./AssigneeRows.ts"
 import { type InboxQuery, type InboxRow, InboxRows, type InboxScope } from "./InboxRows.ts"
 import { type ItemRow, ItemRows } from "./ItemRows.ts"
 import { NoticeRows, type ShownNotice } from "./notices/NoticeRows.ts"
+import { type QuestionRow, QuestionRows } from "./questions/QuestionRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import type { SeatSession } from "./SeatSession.ts"
@@ -57,6 +58,8 @@ export interface ShownItem {
   readonly assign: ReadonlyArray<string>
   readonly added: ReadonlyArray<AddedAssignee>
   readonly notices: ReadonlyArray<ShownNotice>
+  /** Questions of people to the agents. */
+  readonly questions: ReadonlyArray<QuestionRow>
   readonly reason: "required" | "optional"
   /** The answers that this person can give now; empty for an item that is not open. */
   readonly acts: ReadonlyArray<AnswerAct>
@@ -94,12 +97,13 @@ export class Inbox extends Context.Service<Inbox, Effect.Success<typeof make>>()
   static readonly layer = Layer.effect(
     Inbox,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide([InboxRows.layer, AssigneeRows.layer, NoticeRows.layer]))
+  ).pipe(Layer.provide([InboxRows.layer, AssigneeRows.layer, NoticeRows.layer, QuestionRows.layer]))
 }
 
 const make = Effect.gen(function* () {
   const rows = yield* InboxRows
   const assignees = yield* AssigneeRows
+  const questions = yield* QuestionRows
   const items = yield* ItemRows
   const seats = yield* SeatRows
   const runner = yield* SeatRunner
@@ -143,6 +147,7 @@ const make = Effect.gen(function* () {
         assign,
         added,
         notices: yield* notices.ofItem(id),
+        questions: yield* questions.of(id),
         reason: seat.rules.reason ?? "required",
         unavailable: seat.unavailable ?? (isRead ? undefined : "the session is being read again"),
         suspension: isClosed(item.state) ? undefined : suspensions.textOf(row.session_id),

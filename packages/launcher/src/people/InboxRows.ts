@@ -51,6 +51,15 @@ export type InboxRow = typeof Row.Type
 
 const decodeRow = Schema.decodeUnknownEffect(Row)
 
+const decodeChanged = Schema.decodeUnknownEffect(Schema.Struct({ ...Row.fields, is_opened: Schema.Boolean }))
+
+/** Rows that a snapshot does not show as they are now. The comparison with its `xmin` is for the index. */
+export const isAfter = (sql: PgClient.PgClient, column: string, cursor: string) => {
+  const snapshot = sql`${cursor}::text::pg_snapshot`
+  return sql`${sql.literal(column)} >= pg_snapshot_xmin(${snapshot})
+    AND NOT pg_visible_in_snapshot(${sql.literal(column)}, ${snapshot})`
+}
+
 /** The items of a person: those whose seat names the person or a group of it. */
 export class InboxRows extends Context.Service<InboxRows, Effect.Success<typeof make>>()(
   "runplane/launcher/InboxRows"
@@ -101,6 +110,22 @@ const make = Effect.gen(function* () {
   const read = (rows: ReadonlyArray<unknown>) => Effect.orDie(Effect.forEach(rows, (row) => decodeRow(row)))
 
   return {
+    /** The items of a person that have changed since a cursor, or whose session is longer, the first changed first. */
+    changedSince: (person: Person, cursor: string, most: number) =>
+      sql`
+        SELECT ${columns},
+          coalesce(NOT pg_visible_in_snapshot(i.opened_tx, ${cursor}::text::pg_snapshot), false) AS is_opened
+        FROM ${joined}
+        WHERE ${assignedTo(person)} AND i.id IN (
+          SELECT i.id FROM people.items i WHERE ${isAfter(sql, "i.changed_tx", cursor)}
+          UNION ALL
+          SELECT i.id FROM people.seats s JOIN people.items i ON i.session_id = s.session_id AND i.seat = s.seat
+          WHERE ${isAfter(sql, "s.changed_tx", cursor)} AND i.closed_at IS NULL)
+        ORDER BY i.changed_tx, i.created_at, i.id LIMIT ${most}::int`.pipe(
+        Effect.flatMap((found) => Effect.orDie(Effect.forEach(found, (row) => decodeChanged(row)))),
+        Effect.map((found) => found.map(({ is_opened: isOpened, ...row }) => ({ isOpened, row })))
+      ),
+
     /** A page of the items of a person, or of all people, the oldest first. */
     list: (person: Person, { after, limit, scope = "own", seat, states }: InboxQuery) =>
       Effect.flatMap(

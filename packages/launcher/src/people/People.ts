@@ -12,6 +12,7 @@ import { RunRecords } from "../control-plane/RunRecords.ts"
 import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
 import { AnswerRows } from "./AnswerRows.ts"
 import { Answers } from "./Answers.ts"
+import { InboxChanges } from "./changes/InboxChanges.ts"
 import { Inbox } from "./Inbox.ts"
 import { ItemRows } from "./ItemRows.ts"
 import { NoticeEvents } from "./notices/NoticeEvents.ts"
@@ -22,6 +23,7 @@ import { DATABASE_SETTING, layerPeopleDatabase } from "./PeopleDatabase.ts"
 import { PeopleErasures } from "./PeopleErasures.ts"
 import { PasskeyProofs } from "./passkeys/PasskeyProofs.ts"
 import { Passkeys } from "./passkeys/Passkeys.ts"
+import { Questions } from "./questions/Questions.ts"
 import { layerRecordOutbox } from "./RecordOutbox.ts"
 import { Returns } from "./Returns.ts"
 import { SeatRows } from "./SeatRows.ts"
@@ -36,11 +38,13 @@ export interface PeopleShape {
   readonly runner: SeatRunner["Service"]
   readonly answers: Answers["Service"]
   readonly inbox: Inbox["Service"]
+  readonly changes: InboxChanges["Service"]
   readonly seats: SeatRows["Service"]
   readonly items: ItemRows["Service"]
   readonly answerRows: AnswerRows["Service"]
   readonly audit: PeopleAudit["Service"]
   readonly erasures: PeopleErasures["Service"]
+  readonly questions: Questions["Service"]
   readonly returns: Returns["Service"]
   readonly notices: NoticeRows["Service"]
   readonly noticeEvents: NoticeEvents["Service"]
@@ -93,11 +97,13 @@ const layerWith = (
         runner: yield* SeatRunner,
         answers: yield* Answers,
         inbox: yield* Inbox,
+        changes: yield* InboxChanges,
         seats: yield* SeatRows,
         items: yield* ItemRows,
         answerRows: yield* AnswerRows,
         audit: yield* PeopleAudit,
         erasures: yield* PeopleErasures,
+        questions: yield* Questions,
         returns: yield* Returns,
         notices: yield* NoticeRows,
         noticeEvents: yield* NoticeEvents,
@@ -113,10 +119,12 @@ const layerWith = (
       Layer.mergeAll(
         Answers.layer,
         Inbox.layer,
+        InboxChanges.layer,
         PasskeyProofs.layer,
         Passkeys.layer,
         PeopleAudit.layer,
         PeopleErasures.layer,
+        Questions.layer,
         Returns.layer,
         NoticeRows.layer,
         NoticeEvents.layer,

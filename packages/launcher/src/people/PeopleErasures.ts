@@ -24,6 +24,7 @@ export interface ErasedRows {
   readonly nonces: number
   readonly records: number
   readonly returns: number
+  readonly questions: number
 }
 
 /** Sessions of which one transaction of retention erases the texts. */
@@ -70,6 +71,8 @@ const make = Effect.gen(function* () {
     yield* sql`DELETE FROM people.slack_messages WHERE item ${ofSession}`
     const returns = yield* sql`
       UPDATE people.item_assignees SET reason = '' WHERE item ${ofSession} AND reason <> '' RETURNING id`
+    const questions = yield* sql`
+      UPDATE people.questions SET text = '' WHERE item ${ofSession} AND text <> '' RETURNING id`
     yield* sql`UPDATE people.audit SET detail = detail - 'reason' WHERE item ${ofSession} AND detail ? 'reason'`
     const seats = yield* sql`
       UPDATE people.seats SET erased_at = now() WHERE session_id = ${sessionId} AND erased_at IS NULL RETURNING seat`
@@ -79,7 +82,8 @@ const make = Effect.gen(function* () {
       answers: answers.length,
       nonces: nonces.length,
       records: records.length,
-      returns: returns.length
+      returns: returns.length,
+      questions: questions.length
     }
     return erased
   })
@@ -139,4 +143,4 @@ const make = Effect.gen(function* () {
   }
 })
 
-const NONE: ErasedRows = { seats: 0, items: 0, answers: 0, nonces: 0, records: 0, returns: 0 }
+const NONE: ErasedRows = { seats: 0, items: 0, answers: 0, nonces: 0, records: 0, returns: 0, questions: 0 }

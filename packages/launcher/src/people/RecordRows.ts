@@ -6,8 +6,10 @@ import {
   PasskeyRecord,
   PEOPLE_ANSWER,
   PEOPLE_ITEM,
+  PEOPLE_QUESTION,
   PeopleAnswer,
-  PeopleItem
+  PeopleItem,
+  PeopleQuestion
 } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -17,6 +19,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
+import type { QuestionRow } from "./questions/QuestionRows.ts"
 import { StoredContent } from "./StoredContent.ts"
 
 /** A record that the control plane does not have yet. */
@@ -24,7 +27,7 @@ export interface DueRecord {
   readonly id: string
   readonly sessionId: string
   readonly idempotencyKey: string
-  readonly kind: typeof PEOPLE_ITEM | typeof PEOPLE_ANSWER
+  readonly kind: typeof PEOPLE_ITEM | typeof PEOPLE_ANSWER | typeof PEOPLE_QUESTION
   readonly label: string
   readonly content: Schema.JsonObject
   readonly tries: number
@@ -64,7 +67,7 @@ const Due = Schema.Struct({
   id: Schema.String,
   session_id: Schema.String,
   idempotency_key: Schema.String,
-  kind: Schema.Literals([PEOPLE_ITEM, PEOPLE_ANSWER]),
+  kind: Schema.Literals([PEOPLE_ITEM, PEOPLE_ANSWER, PEOPLE_QUESTION]),
   label: Schema.String,
   content: Schema.fromJsonString(Schema.JsonObject),
   tries: Schema.Int,
@@ -80,6 +83,7 @@ const dueOf = ({ age_ms, idempotency_key, session_id, ...row }: typeof Due.Type)
 })
 
 const encodeItem = Schema.encodeEffect(Schema.fromJsonString(PeopleItem))
+const encodeQuestion = Schema.encodeEffect(Schema.fromJsonString(PeopleQuestion))
 const encodeAnswer = Schema.encodeEffect(Schema.fromJsonString(PeopleAnswer))
 
 /**
@@ -180,6 +184,18 @@ const make = Effect.gen(function* () {
         kind: PEOPLE_ANSWER,
         label: `Answer of ${row.seat}`,
         content: yield* Effect.orDie(encodeAnswer(content))
+      })
+    }),
+
+    /** A person has sent a question to the agents, in the transaction that stores it. */
+    noteQuestion: Effect.fnUntraced(function* (item: string, { at, by, id, text }: QuestionRow) {
+      const row = yield* read(item)
+      const content = { v: 1, item, seat: row.seat, person: by, text, askedAt: at, nonce: yield* nonce } as const
+      yield* insert(row, {
+        key: `${PEOPLE_QUESTION}:${item}:${id}`,
+        kind: PEOPLE_QUESTION,
+        label: `Question of a person about an item of ${row.seat}`,
+        content: yield* Effect.orDie(encodeQuestion(content))
       })
     }),
 

@@ -1,3 +1,4 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import type { InboxItem } from "@runplane/api"
 import type { SeatText } from "@runplane/domain"
 import { ParticipantClient } from "@runplane/runtime"
@@ -119,6 +120,7 @@ export const makeInboxStage = Effect.fnUntraced(function* (
     /** Stops the service, and starts another one on the same rows; returns its address. */
     restart: Effect.andThen(Scope.close(scope, Exit.void), launch),
     rows,
+    sql: Context.get(rows, PgClient.PgClient),
     runtime,
     itemsOf: (session: string, seat = SEAT) => items.ofSeat(sessionOf(session), seat),
     /** Opens a session, and proposes. */

@@ -61,7 +61,8 @@ const presentedIn = (headers: Headers.Headers) => {
 }
 
 /** The caller that a token names, without a role. */
-const callerOf = ({ groups, isAgent, isVoter, name, role, signedInAtUnixMs, subject }: Holder) => {
+const callerOf = (holder: Holder) => {
+  const { expiresAtUnixMs, groups, isAgent, isVoter, name, role, signedInAtUnixMs, subject } = holder
   const known: Omit<Actor, "role"> = {
     actorId: `user:${subject}`,
     actorType: "user",
@@ -69,7 +70,8 @@ const callerOf = ({ groups, isAgent, isVoter, name, role, signedInAtUnixMs, subj
     ...(groups.length > 0 && { groups }),
     ...(isVoter && { isVoter }),
     ...(isAgent && { isAgent }),
-    ...(signedInAtUnixMs !== undefined && { signedInAtUnixMs })
+    ...(signedInAtUnixMs !== undefined && { signedInAtUnixMs }),
+    expiresAtUnixMs
   }
   return { known, role }
 }

@@ -26,6 +26,8 @@ export interface Holder extends Held {
   readonly subject: string
   /** What people call the holder; undefined where the token has no usable name. */
   readonly name: string | undefined
+  /** From when on the token is refused. */
+  readonly expiresAtUnixMs: number
 }
 
 /** Three parts of base64url: the form of every signed token, which a key does not have by chance. */
@@ -79,7 +81,10 @@ export class TokenVerifier extends Context.Service<
         ).pipe(Effect.mapError((error) => new TokenRefused({ reason: reasonOf(error) })))
         const subject = subjectOf(claims)
         if (subject === undefined) return yield* new TokenRefused({ reason: "it has no usable subject" })
-        return { subject, name: nameOf(claims), ...heldIn(claims, { role: roleClaim, groups: groupsClaim }) }
+        // The verification requires the claim.
+        const expiresAtUnixMs = ((claims.exp ?? 0) + CLOCK_LEEWAY_SECONDS) * 1_000
+        const held = heldIn(claims, { role: roleClaim, groups: groupsClaim })
+        return { subject, name: nameOf(claims), expiresAtUnixMs, ...held }
       })
       return { roleClaim, verify }
     })

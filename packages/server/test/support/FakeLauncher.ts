@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import { edgeServices, LauncherEdge } from "../../src/index.ts"
 import { descriptor } from "./FakeControlPlane.ts"
 
@@ -55,9 +56,11 @@ const Inbox = HttpApiBuilder.group(LauncherApi, "inbox", (handlers) => {
     Effect.fail(launcherError("ITEM_NOT_FOUND", `no item has the id ${params.id}`))
   return handlers.handleAll({
     list: ({ query }) => Effect.succeed({ data: [], limit: query.limit }),
+    stream: () => Effect.succeed(Stream.empty),
     show: unknown,
     challenge: unknown,
     answer: unknown,
+    question: unknown,
     return: unknown
   })
 })

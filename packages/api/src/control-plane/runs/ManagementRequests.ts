@@ -5,7 +5,8 @@ import {
   MAX_TAG_LENGTH,
   MAX_TAGS,
   PEOPLE_ANSWER,
-  PEOPLE_ITEM
+  PEOPLE_ITEM,
+  PEOPLE_QUESTION
 } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
@@ -36,15 +37,22 @@ export const CloneRun = Schema.Struct({
 
 /** The body of `POST /runs/:id/artifacts`. */
 export const NewArtifact = Schema.Struct({
-  kind: Schema.Literals(["trace", "json", "report", "log", "bundle", PEOPLE_ITEM, PEOPLE_ANSWER]).annotate({
-    description: "What it is; only the launch service may add `people.item` and `people.answer`",
+  kind: Schema.Literals([
+    "trace",
+    "json",
+    "report",
+    "log",
+    "bundle",
+    PEOPLE_ITEM,
+    PEOPLE_ANSWER,
+    PEOPLE_QUESTION
+  ]).annotate({
+    description: "What it is; only the launch service may add `people.item`, `people.answer` and `people.question`",
     examples: ["report"]
   }),
   label: Field.text("Name for readers", "Post-mortem").check(Schema.isMinLength(1), isOneLine),
   uri: optional(Field.text("Where it is kept, when not here", "https://example.org/reports/17")),
-  inline: optional(
-    Field.object("The artifact itself, any JSON object; of `people.item` and `people.answer` one of their form")
-  ),
+  inline: optional(Field.object("The artifact itself, any JSON object; of the kinds `people.*` one of their form")),
   idempotencyKey: optional(
     idempotencyKey(
       "A key of this artifact in its run: a second request with it and the same artifact answers with the first one",

@@ -1,4 +1,4 @@
-import { PeopleAnswer, PeopleItem } from "@runplane/domain"
+import { PeopleAnswer, PeopleItem, PeopleQuestion } from "@runplane/domain"
 import { bodySchema } from "../../validation/RequestSchema.ts"
 
 /** The content of an artifact of the kind `people.item`, as the launch service sends it. */
@@ -6,3 +6,6 @@ export const peopleItemContent = bodySchema(PeopleItem, { unknownKeys: "reject" 
 
 /** The content of an artifact of the kind `people.answer`. */
 export const peopleAnswerContent = bodySchema(PeopleAnswer, { unknownKeys: "reject" })
+
+/** The content of an artifact of the kind `people.question`. */
+export const peopleQuestionContent = bodySchema(PeopleQuestion, { unknownKeys: "reject" })

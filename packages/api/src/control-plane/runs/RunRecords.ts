@@ -1,4 +1,4 @@
-import { Field, PEOPLE_ANSWER, PEOPLE_ITEM, RECEIPT_ARTIFACT, RunId } from "@runplane/domain"
+import { Field, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION, RECEIPT_ARTIFACT, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -14,7 +14,8 @@ const ArtifactKind = Schema.Literals([
   "otlp.output",
   RECEIPT_ARTIFACT,
   PEOPLE_ITEM,
-  PEOPLE_ANSWER
+  PEOPLE_ANSWER,
+  PEOPLE_QUESTION
 ]).annotate({
   description:
     "What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, " +

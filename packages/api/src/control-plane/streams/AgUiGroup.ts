@@ -5,7 +5,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as Failure from "../../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../../openapi/Describe.ts"
-import { integer } from "../../validation/Fields.ts"
+import { integer, withDefault } from "../../validation/Fields.ts"
 import { RunReference } from "../../validation/Params.ts"
 import { bodySchema, querySchema } from "../../validation/RequestSchema.ts"
 import { lastEventId, MIN_HEARTBEAT_MS, ticketField } from "../runs/RunRequests.ts"
@@ -14,6 +14,16 @@ import { lastEventId, MIN_HEARTBEAT_MS, ticketField } from "../runs/RunRequests.
 export const MAX_AG_UI_ID = 256
 
 const queryFields = {
+  interrupts: withDefault(
+    Schema.Boolean.annotate(
+      about(
+        "Whether an open question to a person ends the stream with an interrupt; any text but true is false: the stream " +
+          "then goes on to the end of the run",
+        true
+      )
+    ),
+    true
+  ),
   since: Schema.optionalKey(
     integer({ min: 0 }).annotate(about("Continue behind this seq; from the first event unless said", 0))
   ),

@@ -153,7 +153,7 @@ const people = Command.make(
     withLauncher((launcher) =>
       Effect.gen(function* () {
         const erased = yield* launcher.people.erase({ payload: { sessionId: session, reason } })
-        const { answers, items, nonces, records, returns } = erased
+        const { answers, items, nonces, questions, records, returns } = erased
         yield* printFacts(
           [
             [
@@ -163,7 +163,8 @@ const people = Command.make(
             ["Answers", String(answers)],
             ["Nonces", String(nonces)],
             ["Records", String(records)],
-            ["Returns", String(returns)]
+            ["Returns", String(returns)],
+            ["Questions", String(questions)]
           ],
           erased
         )

@@ -1,5 +1,13 @@
 import { createInterface } from "node:readline/promises"
-import type { AnswerRequest, InboxItem } from "@runplane/api"
+import {
+  type AnswerRequest,
+  followInbox,
+  type InboxChange,
+  type InboxItem,
+  type InboxStreamFailure,
+  MAX_INBOX_PAGE,
+  rootCauseOf
+} from "@runplane/api"
 import { AnswerAct, ItemState, unreachedPersons, visibleText } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
@@ -7,6 +15,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { failed, usageProblem } from "../../CliFailure.ts"
 import { withLauncher } from "../../Connection.ts"
 import { output, printDone, printFacts, printRows } from "../../Output.ts"
@@ -95,6 +104,9 @@ const printItem = Effect.fnUntraced(function* (shown: InboxItem) {
     const what = [type, recommendation ?? vote ?? severity, confidence].filter((part) => part !== undefined).join(" ")
     yield* Console.log(visibleText(`  ${by}: ${what}${reason === undefined ? "" : `: ${reason}`}`))
   }
+  for (const { at, by, text } of shown.questions ?? []) {
+    yield* Console.log(visibleText(`  question of ${by} at ${at}: ${text}`))
+  }
   for (const { act, negative, positive } of consequences) {
     yield* Console.log(`  after ${act}: approval ${positive}, decline ${negative}`)
   }
@@ -104,10 +116,42 @@ const show = Command.make("show", { item }, ({ item: id }) =>
   withLauncher(({ inbox }) => Effect.flatMap(inbox.show({ params: { id } }), printItem))
 ).pipe(Command.withDescription("Show a question with everything that an answer rests on"))
 
+/** A question after a change, in one line. */
+const changeText = ({ change, item: { id, reason, seat, state, title } }: InboxChange): string => {
+  const why = reason === undefined ? "" : `: ${reason}`
+  return visibleText(`${change} ${id} ${state} ${seat} ${title ?? ""}${why}`)
+}
+
+const watch = Command.make("watch", {}, () =>
+  withLauncher((launcher) =>
+    Effect.gen(function* () {
+      const { format } = yield* output
+      const open = Effect.map(launcher.inbox.list({ query: { limit: MAX_INBOX_PAGE, scope: "own" } }), ({ data }) =>
+        data.map((item): InboxChange => ({ change: "opened", item }))
+      )
+      const print = (change: InboxChange) =>
+        Console.log(format === "text" ? changeText(change) : JSON.stringify(change))
+      const onInterruption = (failure: InboxStreamFailure) =>
+        Console.error(`the connection is lost (${visibleText(rootCauseOf(failure).message)}); trying again`)
+      yield* Stream.runForEach(followInbox(launcher, { onInterruption }), (frame) => {
+        if (frame.event === "item") return print(frame.data)
+        // Nothing was missed, or all open questions are shown again.
+        return frame.event === "ready" && frame.data.continued
+          ? Effect.void
+          : Effect.flatMap(open, (all) => Effect.forEach(all, print, { discard: true }))
+      })
+    })
+  )
+).pipe(
+  Command.withDescription(
+    "Print the open questions to the caller, and then each one that opens, changes or closes, until it is interrupted"
+  )
+)
+
 /** `runplane inbox ...` */
 export const inbox = Command.make("inbox").pipe(
   Command.withDescription("Questions to people"),
-  Command.withSubcommands([list, show])
+  Command.withSubcommands([list, show, watch])
 )
 
 /** The first signs of the hash as the person types them; the flag is for programs. */

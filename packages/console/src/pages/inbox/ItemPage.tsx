@@ -24,6 +24,7 @@ import { assigneeText, differenceOf, returnText } from "../../view/inbox/ItemCha
 import { subjectOf } from "../../view/inbox/PayloadText.ts"
 import { AnswerBar } from "./AnswerBar.tsx"
 import { Outcome } from "./Outcome.tsx"
+import { QuestionPart } from "./QuestionPart.tsx"
 import { SignInFirst } from "./SignInFirst.tsx"
 import { refusedBy, useAnswer } from "./useAnswer.ts"
 import { useItem } from "./useInbox.ts"
@@ -107,6 +108,9 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
         </section>
         <Messages item={item} />
         <WhoMay item={item} />
+        <More title="Questions to the agents" isOpen={(item.questions?.length ?? 0) > 0}>
+          <QuestionPart item={item} />
+        </More>
         <More title="Policy" isOpen={false}>
           <p>
             <UserText text={item.policy.version} className="font-medium" />

@@ -43,7 +43,7 @@ export const ListPage = () => {
         <Empty title={isClosedList ? "No question of yours is closed" : "No question waits for you"}>
           {isClosedList
             ? "Questions appear here once they are answered, or need no answer any more."
-            : "A question appears here when a scenario asks you. The page looks every ten seconds."}
+            : "A question appears here when a scenario asks you."}
         </Empty>
       ) : (
         <ul className="flex flex-col gap-2 px-4 pb-4">

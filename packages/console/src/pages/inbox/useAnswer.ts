@@ -1,4 +1,4 @@
-import type { AnsweredItem, InboxItem, ReturnedItem, ReturnRequest } from "@runplane/api"
+import type { AnsweredItem, InboxItem, QuestionedItem, ReturnedItem, ReturnRequest } from "@runplane/api"
 import { type AnswerContent, passkeyChallenge, signedText } from "@runplane/domain"
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query"
 import { callInbox } from "../../client/Inbox.ts"
@@ -60,6 +60,18 @@ export const useReturn = ({ id, nonce }: InboxItem): SentReturn => {
   return useMutation<ReturnedItem, Error, ReturnRequest>({
     mutationFn: (payload) =>
       callInbox((api) => api.inbox.return({ params: { id }, headers: pageHeaders(nonce), payload })),
+    onSettled: () => queries.invalidateQueries({ queryKey: itemKey(id) })
+  })
+}
+
+export type SentQuestion = UseMutationResult<QuestionedItem, Error, string>
+
+/** Sends a question to the agents. */
+export const useQuestion = ({ id, nonce }: InboxItem): SentQuestion => {
+  const queries = useQueryClient()
+  return useMutation<QuestionedItem, Error, string>({
+    mutationFn: (text) =>
+      callInbox((api) => api.inbox.question({ params: { id }, headers: pageHeaders(nonce), payload: { text } })),
     onSettled: () => queries.invalidateQueries({ queryKey: itemKey(id) })
   })
 }

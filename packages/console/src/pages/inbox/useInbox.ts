@@ -8,21 +8,29 @@ import {
   useQuery
 } from "@tanstack/react-query"
 import { callInbox } from "../../client/Inbox.ts"
+import { inboxStream } from "../../client/InboxStream.ts"
+import { useStore } from "../../ui/hooks.ts"
 import { CLOSED_STATES, OPEN_STATES } from "../../view/inbox/InboxWords.ts"
-import { OFTEN_MS, SOON_MS } from "../../view/live/Polls.ts"
+import { LATER_MS, OFTEN_MS, SOON_MS } from "../../view/live/Polls.ts"
 
 /** A person waits for the runtime to accept the answer. */
 const SENDING_MS = 1_500
 
+/** While the stream of the service is open it says when to read; this finds what it cannot know. */
+const STREAMED_MS = LATER_MS
+
 /** Largest page of the service. */
 const PAGE_ROWS = 100
 
-export const itemKey = (id: string) => ["item", id] as const
+export const ITEMS_KEY = "items"
+export const ITEM_KEY = "item"
+export const itemKey = (id: string) => [ITEM_KEY, id] as const
 
-/** The items of the caller, read again while the page is visible. */
-export const useItems = (isClosedList: boolean): UseInfiniteQueryResult<InfiniteData<InboxPage>> =>
-  useInfiniteQuery({
-    queryKey: ["items", isClosedList],
+/** The items of the caller, read again after each change; without the stream, while the page is visible. */
+export const useItems = (isClosedList: boolean): UseInfiniteQueryResult<InfiniteData<InboxPage>> => {
+  const isStreamed = useStore(inboxStream) === "open"
+  return useInfiniteQuery({
+    queryKey: [ITEMS_KEY, isClosedList],
     queryFn: ({ pageParam, signal }) =>
       callInbox(
         (api) =>
@@ -38,20 +46,24 @@ export const useItems = (isClosedList: boolean): UseInfiniteQueryResult<Infinite
       ),
     initialPageParam: "",
     getNextPageParam: ({ nextCursor }) => nextCursor,
-    refetchInterval: OFTEN_MS
+    refetchInterval: isStreamed ? STREAMED_MS : OFTEN_MS
   })
+}
 
-/** One item, read again while the page is visible; more often until its answer is accepted. */
-export const useItem = (id: string): UseQueryResult<InboxItem> =>
-  useQuery({
+/** One item, read again after each change; without the stream, more often until its answer is accepted. */
+export const useItem = (id: string): UseQueryResult<InboxItem> => {
+  const isStreamed = useStore(inboxStream) === "open"
+  return useQuery({
     queryKey: itemKey(id),
     queryFn: ({ signal }) => callInbox((api) => api.inbox.show({ params: { id } }), signal),
     refetchInterval: ({ state: { data } }) => {
       if (data === undefined) return SOON_MS
       if (isClosed(data.state)) return false
+      if (isStreamed && data.unavailable === undefined) return STREAMED_MS
       return data.state === "answered" || data.state === "sent" ? SENDING_MS : SOON_MS
     }
   })
+}
 
 /** The caller. */
 export const useMe = (): UseQueryResult<Me> =>

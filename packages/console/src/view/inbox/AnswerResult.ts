@@ -38,20 +38,25 @@ export const sentence = (text: string): string => {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`
 }
 
-/** The same for a return. */
-export const refusedReturn = (refusal: Refusal): Refused => {
-  const { code, messages, status } = refusal
-  const lines = messages.map(sentence)
-  if (status === 401) return refusedAnswer(refusal)
-  if (status === 403) return { title: "Refused: the question was not returned", lines, isOver: false }
-  if (status === 410) return { title: "Too late: the question was not returned", lines, isOver: true }
-  if (status === 0 || status >= 500) {
-    return { title: "It is not known whether the return arrived", lines, isOver: false }
+/** The same for a return or a question, with its name and its past. */
+const refusedOther =
+  (name: string, done: string) =>
+  (refusal: Refusal): Refused => {
+    const { code, messages, status } = refusal
+    const lines = messages.map(sentence)
+    if (status === 401) return refusedAnswer(refusal)
+    if (status === 403) return { title: `Refused: the question was not ${done}`, lines, isOver: false }
+    if (status === 410) return { title: `Too late: the question was not ${done}`, lines, isOver: true }
+    if (status === 0 || status >= 500) {
+      return { title: `It is not known whether the ${name} arrived`, lines, isOver: false }
+    }
+    return code === "ITEM_NOT_FOUND"
+      ? { title: "The question is gone", lines, isOver: true }
+      : { title: `The ${name} was refused`, lines, isOver: false }
   }
-  return code === "ITEM_NOT_FOUND"
-    ? { title: "The question is gone", lines, isOver: true }
-    : { title: "The return was refused", lines, isOver: false }
-}
+
+export const refusedReturn = refusedOther("return", "returned")
+export const refusedQuestion = refusedOther("question", "sent")
 
 export const refusedAnswer = ({ code, messages, metadata, status }: Refusal): Refused => {
   const { act, at, by, newItem } = Option.getOrElse(readMetadata(metadata ?? {}), (): typeof Metadata.Type => ({}))

@@ -15,6 +15,7 @@ beforeEach(() => {
   inbox.refuseWith(undefined)
   inbox.signedIn(true)
   inbox.away(false)
+  inbox.streaming(true)
 })
 afterAll(async () => {
   inbox.close()
@@ -218,6 +219,8 @@ describe("the page of the inbox", () => {
   })
 
   it("shows who was quicker after the own answer was refused, and the way to the question that follows", async () => {
+    // The page does not know the change yet.
+    inbox.streaming(false)
     inbox.set([question(undefined, { reasonRule: "optional" })])
     inbox.refuseWith(failed(409, "ITEM_STALE", "the item is stale: another proposal was accepted", { newItem: "n1" }))
     const { context, page } = await open(PATH)
@@ -275,6 +278,25 @@ describe("the page of the inbox", () => {
     inbox.away(false)
     inbox.set([])
     await page.getByText("No question waits for you").waitFor()
+    await context.close()
+  })
+
+  it("reads again when the stream says so, and at intervals with a sentence while it is away", async () => {
+    inbox.set([item])
+    const { context, page } = await open("/inbox")
+    await page.getByText("Fail checkout over to eu-west now?").waitFor()
+    const polling = page.getByText("The live stream is away: this page reads again every few seconds.")
+    // With the stream the next reading at an interval is a minute away.
+    inbox.set([item, question("Refund now?", { id: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a11" })])
+    await page.getByText("Refund now?").waitFor()
+    assert.strictEqual(await polling.count(), 0)
+    inbox.streaming(false)
+    await polling.waitFor()
+    inbox.set([question("Restore now?", { id: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a12" })])
+    await page.getByText("Restore now?").waitFor()
+    await looksRight(page, "inbox-polling", [1280, 360])
+    inbox.streaming(true)
+    await polling.waitFor({ state: "detached" })
     await context.close()
   })
 

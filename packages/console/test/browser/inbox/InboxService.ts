@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
-import { createServer, type IncomingMessage } from "node:http"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import {
   AnsweredItem,
   AnswerRequest,
+  InboxChange,
   InboxItem,
   InboxPage,
   launcherError,
@@ -135,6 +136,7 @@ const encodeItem = Schema.encodeSync(InboxItem)
 const encodePage = Schema.encodeSync(InboxPage)
 const encodeAnswered = Schema.encodeSync(AnsweredItem)
 const encodeMe = Schema.encodeSync(Me)
+const encodeChange = Schema.encodeSync(InboxChange)
 const encodeReturned = Schema.encodeSync(ReturnedItem)
 const readReturn = Schema.decodeUnknownSync(Schema.fromJsonString(ReturnRequest))
 const readAnswer = Schema.decodeUnknownSync(Schema.fromJsonString(AnswerRequest))
@@ -144,6 +146,19 @@ export const startInbox = async () => {
   let items: ReadonlyArray<InboxItem> = []
   let isSignedIn = true
   let isAway = false
+  let isStreaming = true
+  const streams = new Set<ServerResponse>()
+  /** What the service sends when an item has changed. */
+  const notify = () => {
+    for (const item of items) {
+      const data = JSON.stringify(encodeChange({ change: "changed", item }))
+      for (const stream of streams) stream.write(`event: item\ndata: ${data}\n\n`)
+    }
+  }
+  const endStreams = () => {
+    for (const stream of streams) stream.end()
+    streams.clear()
+  }
   let refusal: Answer | undefined
   const posted: Array<{ readonly path: string; readonly body: unknown; readonly nonce: unknown }> = []
   const answers: Array<{
@@ -212,6 +227,13 @@ export const startInbox = async () => {
       response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "text/plain" }).end(readFileSync(file))
       return
     }
+    if (url.pathname === "/inbox/stream" && isStreaming && isSignedIn && !isAway) {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      response.write(`event: ready\ndata: {"continued":false}\n\n`)
+      streams.add(response)
+      response.on("close", () => streams.delete(response))
+      return
+    }
     api(request, url).then(
       ([status, body]) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body)),
       (error: unknown) => response.writeHead(500).end(String(error))
@@ -226,15 +248,23 @@ export const startInbox = async () => {
     posted,
     set: (next: ReadonlyArray<InboxItem>) => {
       items = next
+      notify()
     },
     change: (id: string, changes: Partial<InboxItem>) => {
       items = items.map((item) => (item.id === id ? { ...item, ...changes } : item))
+      notify()
+    },
+    streaming: (is: boolean) => {
+      isStreaming = is
+      if (!is) endStreams()
     },
     signedIn: (is: boolean) => {
       isSignedIn = is
+      if (!is) endStreams()
     },
     away: (is: boolean) => {
       isAway = is
+      if (is) endStreams()
     },
     refuseWith: (answer: Answer | undefined) => {
       refusal = answer

@@ -1,4 +1,4 @@
-import * as Cause from "effect/Cause"
+import { cutOnFailure } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
@@ -59,14 +59,3 @@ export const jsonPages = <E>(first: TextPage<E>): HttpServerResponse.HttpServerR
   const text = Stream.concat(Stream.succeed(first.text), rest)
   return HttpServerResponse.stream(Stream.encodeText(cutOnFailure("an answer")(text)), { contentType })
 }
-
-/**
- * The content of an answer that is made while it is sent. A failure is logged, where `what` names the answer, and cuts
- * the connection, so that the client detects the incomplete answer.
- */
-export const cutOnFailure =
-  (what: string) =>
-  <A, E, R>(content: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
-    Stream.tapCause(content, (cause) =>
-      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logWarning(`${what} was cut`, cause)
-    )

@@ -1,10 +1,10 @@
 import { ControlPlaneApi } from "@runplane/api"
+import { cutOnFailure } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Stream from "effect/Stream"
 import { asCaller } from "../../platform/http/CurrentCaller.ts"
-import { cutOnFailure } from "../../platform/http/JsonAnswer.ts"
 import { type ExportText, exportTexts } from "./ExportText.ts"
 import { RunExports } from "./RunExports.ts"
 

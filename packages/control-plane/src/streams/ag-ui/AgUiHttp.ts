@@ -1,13 +1,19 @@
 import { ControlPlaneApi, runNotFound } from "@runplane/api"
 import type { AgUiIds } from "@runplane/domain"
-import { ControlPlaneSettings, readSetting } from "@runplane/server"
+import { ControlPlaneSettings, readSetting, sseResponse } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
-import { currentConnection, lastEventSeq, sseResponse } from "../SseConnection.ts"
+import { currentConnection, lastEventSeq } from "../SseConnection.ts"
 import { StreamReads } from "../StreamReads.ts"
 import { StreamSlots } from "../StreamSlots.ts"
 import { AgUiStream } from "./AgUiStream.ts"
+
+interface StreamQuery {
+  readonly heartbeatMs?: number
+  readonly interrupts: boolean
+  readonly since?: number
+}
 
 /** `GET` and `POST /runs/:id/ag-ui` (docs/reference/ag-ui.md). */
 export const AgUiHttp = HttpApiBuilder.group(
@@ -21,14 +27,14 @@ export const AgUiHttp = HttpApiBuilder.group(
 
     const stream = Effect.fnUntraced(function* (
       reference: string,
-      { heartbeatMs = defaultHeartbeatMs, since = 0 }: { readonly heartbeatMs?: number; readonly since?: number },
+      { heartbeatMs = defaultHeartbeatMs, interrupts, since = 0 }: StreamQuery,
       chosen: Partial<AgUiIds>
     ) {
       const rejection = yield* slots.take
       if (rejection !== undefined) return rejection
       const runId = yield* resolve(reference)
       if (runId === undefined) return yield* runNotFound(reference)
-      const options = { threadId: runId, runId, ...chosen, since, heartbeatMs }
+      const options = { threadId: runId, runId, ...chosen, since, heartbeatMs, interrupts }
       const frames = yield* Effect.catchTag(streams.open(runId, options, yield* currentConnection), "RunGone", () =>
         runNotFound(reference)
       )

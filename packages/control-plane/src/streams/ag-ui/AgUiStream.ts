@@ -2,20 +2,24 @@ import {
   type AgUiFrame,
   type AgUiIds,
   type AgUiRun,
+  type AskedItems,
+  askedAfter,
   breakAgUi,
   type CanonicalEvent,
   cardLines,
   decodeEventText,
   emptyRunState,
   finishAgUi,
+  interruptAgUi,
   isAgUiEnded,
+  isAgUiInterrupted,
   isTerminal,
   openAgUi,
   type RunId,
   RunState,
   translateInSlices
 } from "@runplane/domain"
-import { inSlices, type TurnRefused } from "@runplane/server"
+import { ControlPlaneSettings, encodeFrames, inSlices, readSetting, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -24,7 +28,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
-import type { StoredEvent } from "../../event-log/EventRepository.ts"
+import { EventRepository, type StoredEvent } from "../../event-log/EventRepository.ts"
 import { RunGone } from "../../event-log/runs/RunGone.ts"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
 import { Decisions } from "../../queries/decisions/Decisions.ts"
@@ -33,13 +37,14 @@ import { ReplayStates } from "../replay/ReplayStates.ts"
 import { RunStream } from "../run/RunStream.ts"
 import { memoized } from "../SharedFrames.ts"
 import type { SseConnection } from "../SseConnection.ts"
-import { encodeFrames } from "../SseFrames.ts"
 import { StreamReads } from "../StreamReads.ts"
 
 export interface AgUiOptions extends AgUiIds {
   /** The client has the events up to this seq; 0 for none. */
   readonly since: number
   readonly heartbeatMs: number
+  /** Whether an open question to a person ends the stream. */
+  readonly interrupts: boolean
 }
 
 /**
@@ -64,6 +69,21 @@ export class AgUiStream extends Context.Service<
       const replays = yield* ReplayStates
       const { states } = yield* StreamReads
       const decisions = yield* Decisions
+      const events = yield* EventRepository
+      const inbox = (yield* readSetting(ControlPlaneSettings.LAUNCHER_PUBLIC_URL))?.replace(/\/+$/, "")
+
+      /** The questions to people that are open after an event. */
+      const askedAt = Effect.fnUntraced(function* (runId: RunId, since: number, inTurn: ReturnType<typeof readFor>) {
+        let asked: AskedItems = new Map()
+        for (let afterSeq = 0; afterSeq < since; ) {
+          const page = yield* inTurn(events.page(runId, { afterSeq, types: ["artifact.created"] }, ARTIFACTS))
+          for (const event of decoded(page.events)) if (event.seq <= since) asked = askedAfter(asked, event)
+          const last = page.events.at(-1)?.seq
+          if (last === undefined || (page.events.length < ARTIFACTS && !page.isCut)) break
+          afterSeq = last
+        }
+        return asked
+      })
 
       /** The end of a stream. Without the card, which has a route of its own, the end is whole too. */
       const finished = (run: AgUiRun, runId: RunId) =>
@@ -87,7 +107,7 @@ export class AgUiStream extends Context.Service<
 
       const open = Effect.fn("AgUiStream.open")(function* (
         runId: RunId,
-        { heartbeatMs, since, ...ids }: AgUiOptions,
+        { heartbeatMs, interrupts, since, ...ids }: AgUiOptions,
         connection: SseConnection
       ) {
         const options = {
@@ -101,12 +121,18 @@ export class AgUiStream extends Context.Service<
         // Read after the subscription: a run that ends later also ends its stream.
         const head = yield* readFor(connection)(states.head(runId))
         if (head === undefined) return yield* new RunGone({ runId })
-        const [run, frames] = openAgUi(ids, yield* stateAt(runId, since))
+        const asked = interrupts ? yield* askedAt(runId, since, readFor(connection)) : undefined
+        const [run, frames] = openAgUi(ids, yield* stateAt(runId, since), asked)
         const first = framesOf(frames)
         if (since > head.lastSeq) return Stream.make(first, framesOf(reset(run)))
         const endSeq = isTerminal(head.status) ? head.lastSeq : Number.POSITIVE_INFINITY
         if (since >= endSeq) return Stream.make(first, framesOf(yield* finished(run, runId)))
-        const rest = translated(deliveries, run, endSeq, readFor(connection), (ended) => finished(ended, runId))
+        const interrupted = (now: AgUiRun, seq: number) =>
+          interrupts && seq >= head.lastSeq && isAgUiInterrupted(now) ? interruptAgUi(now, inbox) : undefined
+        const waits = interrupted(run, since)
+        if (waits !== undefined) return Stream.make(first, framesOf(waits))
+        const ends = { endSeq, finished: (ended: AgUiRun) => finished(ended, runId), interrupted }
+        const rest = translated(deliveries, run, ends, readFor(connection))
         return Stream.onStart(Stream.concat(Stream.succeed(first), rest), connection.flushHeaders)
       })
       return AgUiStream.of({ open })
@@ -116,13 +142,22 @@ export class AgUiStream extends Context.Service<
 
 const decodeState = Schema.decodeUnknownEffect(Schema.fromJsonString(RunState))
 
-/** Translates the deliveries of the stream of a run, up to the event at `endSeq` or to their end. */
+/** Artifacts of one read. */
+const ARTIFACTS = 500
+
+interface StreamEnds {
+  readonly endSeq: number
+  readonly finished: (run: AgUiRun) => Effect.Effect<ReadonlyArray<AgUiFrame>>
+  /** The end of a stream whose run waits for people after the event with this seq; undefined while it goes on. */
+  readonly interrupted: (run: AgUiRun, seq: number) => ReadonlyArray<AgUiFrame> | undefined
+}
+
+/** Translates the deliveries of the stream of a run, up to one of its ends or to their end. */
 const translated = (
   deliveries: Stream.Stream<Delivery, RunGone>,
   opened: AgUiRun,
-  endSeq: number,
-  inTurnOfCaller: ReturnType<typeof readFor>,
-  finished: (run: AgUiRun) => Effect.Effect<ReadonlyArray<AgUiFrame>>
+  { endSeq, finished, interrupted }: StreamEnds,
+  inTurnOfCaller: ReturnType<typeof readFor>
 ): Stream.Stream<Uint8Array> => {
   let run = opened
   let isOver = false
@@ -147,7 +182,9 @@ const translated = (
         const [after, frames] = yield* inTurnOfCaller(inSlices(translateInSlices(run, decoded(events))))
         run = after
         const lastSeq = events.at(-1)?.seq ?? 0
-        return lastSeq >= endSeq ? end([...frames, ...(yield* finished(run))]) : framesOf(frames)
+        if (lastSeq >= endSeq) return end([...frames, ...(yield* finished(run))])
+        const waits = interrupted(run, lastSeq)
+        return waits === undefined ? framesOf(frames) : end([...frames, ...waits])
       })
     ),
     Stream.takeUntil(() => isOver),

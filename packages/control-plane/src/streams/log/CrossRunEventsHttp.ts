@@ -1,5 +1,6 @@
 import { ControlPlaneApi, type CrossRunEventsQuery, eventQueryFields } from "@runplane/api"
 import { parseQuery, RunId } from "@runplane/domain"
+import { sseResponse } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -14,7 +15,7 @@ import { CrossRunEvents, type CrossRunFilter } from "../../queries/events/CrossR
 import { EVENTS_PER_READ, eventAnswer, eventEnvelope } from "../../queries/events/EventsHttp.ts"
 import { type EventQuery, eventQueryOf } from "../../queries/query/EventQuery.ts"
 import { EventSearch } from "../../queries/query/EventSearch.ts"
-import { currentConnection, lastEventSeq, sseResponse } from "../SseConnection.ts"
+import { currentConnection, lastEventSeq } from "../SseConnection.ts"
 import { StreamSlots } from "../StreamSlots.ts"
 import { LogStream } from "./LogStream.ts"
 

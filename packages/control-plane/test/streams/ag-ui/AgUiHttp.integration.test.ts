@@ -1,8 +1,17 @@
 import { HttpAgent } from "@ag-ui/client"
 import { assert, layer } from "@effect/vitest"
-import { draftEvent, type EventDraft, type JsonObject, RunId, runCancelled, runFailed } from "@runplane/domain"
+import {
+  artifactCreated,
+  draftEvent,
+  type EventDraft,
+  type JsonObject,
+  RunId,
+  runCancelled,
+  runFailed
+} from "@runplane/domain"
 import { Shutdown } from "@runplane/server"
 import { type SseFrame, until } from "@runplane/testing"
+import { Ajv2020 } from "ajv/dist/2020.js"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { EventLog } from "../../../src/event-log/EventLog.ts"
@@ -51,6 +60,21 @@ const followed = Effect.fnUntraced(function* (path: string) {
   const agent = new HttpAgent({ url: `${yield* baseUrl}${path}`, threadId: "thread-1" })
   yield* Effect.promise(() => agent.runAgent({ runId: "ui-1" }))
   return { state: agent.state, messages: agent.messages }
+})
+
+const asked = (item: string, event: "opened" | "closed"): EventDraft => {
+  const fact = { item, event, seat: "officer", scenario: "payments/limit@1.0.0", hash: "c3ab8ff1", unanswered: false }
+  const state = event === "opened" ? "open" : "accepted"
+  const deadline = "2026-11-30T14:04:00.000Z"
+  const artifact = { artifactId: `${item}-${event}`, kind: "people.item", label: "Question" }
+  return artifactCreated("2026-07-01T10:00:02.000Z", { ...artifact, item: { ...fact, state, deadline } }, "run-manager")
+}
+
+/** The client of the protocol after a stream that ended with interrupts. */
+const interruptedAt = Effect.fnUntraced(function* (path: string) {
+  const agent = new HttpAgent({ url: `${yield* baseUrl}${path}`, threadId: "thread-1" })
+  yield* Effect.promise(() => agent.runAgent({ runId: "ui-1" }))
+  return agent
 })
 
 const typesOf = (frames: ReadonlyArray<SseFrame>) => frames.map(({ data }) => data.type)
@@ -184,6 +208,49 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         assert.isAtMost(types.filter((type) => type === "STATE_DELTA" || type === "STATE_SNAPSHOT").length, 5)
         assert.strictEqual(types.at(-1), "RUN_FINISHED")
       })
+    )
+
+    it.effect("ends with an interrupt while a person is asked, and goes on after the answer", () =>
+      Effect.gen(function* () {
+        const id = yield* createRun()
+        yield* record(id, TALK.slice(0, 1))
+        yield* record(id, [asked("i1", "opened"), asked("i2", "opened")])
+        const path = `/runs/${id}/ag-ui`
+        const agent = yield* interruptedAt(path)
+        const { pendingInterrupts } = agent
+        assert.deepStrictEqual(
+          pendingInterrupts.map(({ expiresAt, id: item, metadata, reason }) => ({ expiresAt, item, metadata, reason })),
+          ["i1", "i2"].map((item) => ({
+            expiresAt: "2026-11-30T14:04:00.000Z",
+            item,
+            metadata: { seat: "officer", hash: "c3ab8ff1", scenario: "payments/limit@1.0.0" },
+            reason: "person"
+          }))
+        )
+        const accepts = new Ajv2020({ strict: false }).compile(pendingInterrupts[0]?.responseSchema ?? { not: {} })
+        const body = {
+          act: "approve",
+          reason: "fine",
+          proposalHash: "a".repeat(64),
+          basis: { ordinal: 1, sha256: "b".repeat(64) }
+        }
+        assert.isTrue(accepts(body), JSON.stringify(accepts.errors))
+        assert.isFalse(accepts({ ...body, act: "shrug" }))
+
+        // A stream from behind the question has it as well, and one that ignores questions goes on.
+        const head = (yield* call("GET", `/runs/${id}/events?limit=200`)).body.at(-1).seq
+        assert.lengthOf((yield* interruptedAt(`${path}?since=${head}`)).pendingInterrupts, 2)
+        const on = yield* openStream(`${path}?interrupts=false`)
+
+        yield* record(id, [asked("i1", "closed"), asked("i2", "closed")])
+        yield* cancel(RunId.make(id))
+        // The client answers its interrupts in its next run; the stream ignores that, and has none any more.
+        const resume = pendingInterrupts.map(({ id: interruptId }) => ({ interruptId, status: "resolved" as const }))
+        yield* Effect.promise(() => agent.runAgent({ runId: "ui-2", resume }))
+        assert.deepStrictEqual(agent.pendingInterrupts, [])
+        const last = (yield* on.rest).at(-1)
+        assert.deepInclude(last?.data, { type: "RUN_FINISHED", outcome: { type: "cancelled" } })
+      }).pipe(Effect.scoped)
     )
 
     it.effect("ends with an error when the run is deleted before the client has all of it", () =>

@@ -2,6 +2,7 @@ import { launcherError } from "@runplane/api"
 import { type ItemState, type Staleness, whyNotText } from "@runplane/domain"
 import type { AnswerRefused } from "../../people/Answers.ts"
 import type { PasskeyRefused } from "../../people/passkeys/WebAuthn.ts"
+import type { QuestionRefused } from "../../people/questions/Questions.ts"
 import type { ReturnRefused } from "../../people/Returns.ts"
 import { mayNotText } from "./ItemAnswers.ts"
 
@@ -112,6 +113,22 @@ export const answerError = (why: AnswerRefused["why"], beside: Beside) => {
       return NOT_OPEN
     case "invalid":
       return launcherError("VALIDATION_ERROR", `${why.field}: ${why.message}`, { field: why.field })
+  }
+}
+
+/** The answer to a refused question. */
+export const questionError = (why: QuestionRefused["why"], id: string) => {
+  switch (why._tag) {
+    case "no-item":
+      return itemNotFound(id)
+    case "not-assigned":
+      return launcherError("FORBIDDEN", "you may not send a question: you are not assigned to the item")
+    case "not-open":
+      return launcherError("ITEM_NOT_OPEN", "the item is not open yet: it waits for the other participants")
+    case "closed":
+      return gone(why.state, { id, newItem: undefined, reason: undefined, isWithheld: true })
+    case "too-many":
+      return launcherError("TOO_MANY_QUESTIONS", `a person sends at most ${why.perMinute} questions a minute`)
   }
 }
 

@@ -1,22 +1,30 @@
 import { LauncherApi, launcherError } from "@runplane/api"
 import { isUuid } from "@runplane/domain"
-import { decodePayload } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
-import * as Base64 from "effect/encoding/Base64"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Result from "effect/Result"
 import { orUnavailable, type PeopleUnavailable } from "../../people/Outage.ts"
 import { NO_PEOPLE_DATABASE, People } from "../../people/People.ts"
-import { answerError, itemNotFound, notOpen, passkeyError, personForbidden, returnError } from "./AnswerErrors.ts"
+import {
+  answerError,
+  itemNotFound,
+  notOpen,
+  passkeyError,
+  personForbidden,
+  questionError,
+  returnError
+} from "./AnswerErrors.ts"
 import { makeInboxCalls } from "./InboxCalls.ts"
-import { assignedAnswer, entryAnswer, givenAnswer, itemAnswer, mayNotText } from "./ItemAnswers.ts"
+import { makeInboxStream } from "./InboxStream.ts"
+import { assignedAnswer, givenAnswer, itemAnswer, listedItem, mayNotText, questionAnswer } from "./ItemAnswers.ts"
 
 /** Seconds until an answer that is refused for now is worth another try. */
 const RETRY_SECONDS: ReadonlyMap<unknown, string> = new Map([
   ["SESSION_UNREAD", "2"],
   ["DATABASE_UNAVAILABLE", "5"],
-  ["TOO_MANY_ANSWERS", "60"]
+  ["TOO_MANY_ANSWERS", "60"],
+  ["TOO_MANY_QUESTIONS", "60"],
+  ["TOO_MANY_STREAMS", "10"]
 ])
 
 /** The questions to people, and their answers (docs/reference/people.md#answering). */
@@ -26,6 +34,7 @@ export const InboxHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const people = yield* People
     const { caller, nonceOf, passkeyPage, runOf, writer } = yield* makeInboxCalls
+    const stream = yield* makeInboxStream
     const withPeople =
       people === undefined ? Effect.fail(launcherError("INVALID_CONFIG", NO_PEOPLE_DATABASE)) : Effect.succeed(people)
 
@@ -45,12 +54,16 @@ export const InboxHttp = HttpApiBuilder.group(
           const rows = yield* inbox.list(person, { states, seat, after, limit, scope })
           const last = rows.length === limit ? rows.at(-1) : undefined
           return {
-            data: rows.map((row) =>
-              entryAnswer(row, decodePayload(row.payload_type, Result.getOrThrow(Base64.decode(row.payload))))
-            ),
+            data: rows.map(listedItem),
             limit,
             ...(last !== undefined && { nextCursor: last.id })
           }
+        }).pipe(orAway),
+
+      stream: ({ headers, query: { heartbeatMs }, request }) =>
+        Effect.gen(function* () {
+          const { changes } = yield* withPeople
+          return yield* stream(changes, request, { heartbeatMs, lastEventId: headers["last-event-id"] })
         }).pipe(orAway),
 
       show: ({ params: { id }, request }) =>
@@ -104,6 +117,16 @@ export const InboxHttp = HttpApiBuilder.group(
           )
           if (given === undefined) return yield* Effect.die(new Error(`the answer of item ${id} is not stored`))
           return { id, state, given: givenAnswer(given, false) }
+        }).pipe(orAway),
+
+      question: ({ headers, params: { id }, payload: { text }, request }) =>
+        Effect.gen(function* () {
+          const { questions } = yield* withPeople
+          const person = yield* writer(request, id, headers["x-page-nonce"])
+          const all = yield* Effect.catchTag(questions.submit(id, person, text), "QuestionRefused", ({ why }) =>
+            Effect.fail(questionError(why, id))
+          )
+          return { id, questions: all.map(questionAnswer) }
         }).pipe(orAway),
 
       return: ({ headers, params: { id }, payload: { reason, to }, request }) =>

@@ -1,12 +1,16 @@
 import type { InboxEntry, InboxItem } from "@runplane/api"
 import { cleanObject, type Right, seatMode, whyNotText } from "@runplane/domain"
+import { decodePayload } from "@runplane/runtime"
+import * as Base64 from "effect/encoding/Base64"
+import * as Result from "effect/Result"
 import { itemTitle, type ShownItem } from "../../people/Inbox.ts"
 import type { InboxRow } from "../../people/InboxRows.ts"
 import type { ItemRow } from "../../people/ItemRows.ts"
+import type { QuestionRow } from "../../people/questions/QuestionRows.ts"
 import type { Caller } from "./Caller.ts"
 
 /** What a list shows of an item. */
-export const entryAnswer = (row: InboxRow, payload: ShownItem["payload"]): InboxEntry => {
+const entryAnswer = (row: InboxRow, payload: ShownItem["payload"]): InboxEntry => {
   const mode = seatMode(row.mode_name)
   if (mode === undefined) throw new Error(`no seat can be in ${row.mode_name}`)
   const title = itemTitle(mode, payload)
@@ -32,6 +36,10 @@ export const entryAnswer = (row: InboxRow, payload: ShownItem["payload"]): Inbox
   }
 }
 
+/** The same of a row, with the payload that it has as bytes. */
+export const listedItem = (row: InboxRow): InboxEntry =>
+  entryAnswer(row, decodePayload(row.payload_type, Result.getOrThrow(Base64.decode(row.payload))))
+
 export const mayNotText = (right: Exclude<Right, "answer">): string => `you are ${whyNotText(right)}`
 
 export const givenAnswer = (
@@ -56,6 +64,8 @@ export const assignedAnswer = ({ added, assign }: Pick<ShownItem, "added" | "ass
   }))
 })
 
+export const questionAnswer = ({ at, by, text }: QuestionRow) => ({ by, at, text })
+
 interface Beside {
   readonly run: InboxItem["run"]
   readonly nonce: string | undefined
@@ -75,6 +85,7 @@ export const itemAnswer = (shown: ShownItem, { mayNot }: Caller, { nonce, run }:
     ...(shown.notices.length > 0 && {
       notices: shown.notices.map(({ reason, ...notice }) => ({ ...notice, ...(reason !== null && { reason }) }))
     }),
+    ...(shown.questions.length > 0 && { questions: shown.questions.map(questionAnswer) }),
     mayAnswer: why === undefined,
     ...(why !== undefined && { mayNotBecause: why }),
     reasonRule: shown.reason,

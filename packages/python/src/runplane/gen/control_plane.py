@@ -830,7 +830,7 @@ class _ArtifactRequired(TypedDict):
     id: str
     """Id of the artifact: UUID."""
     runId: RunId
-    kind: Literal["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output", "macp.receipt", "people.item", "people.answer"]
+    kind: Literal["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output", "macp.receipt", "people.item", "people.answer", "people.question"]
     """What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, people.answer its answer."""
     label: str
     """Name for readers."""
@@ -850,8 +850,8 @@ class Artifact(_ArtifactRequired, total=False):
 
 
 class _ArtifactRequestRequired(TypedDict):
-    kind: Literal["trace", "json", "report", "log", "bundle", "people.item", "people.answer"]
-    """What it is; only the launch service may add `people.item` and `people.answer`."""
+    kind: Literal["trace", "json", "report", "log", "bundle", "people.item", "people.answer", "people.question"]
+    """What it is; only the launch service may add `people.item`, `people.answer` and `people.question`."""
     label: str
     """Name for readers."""
 
@@ -862,7 +862,7 @@ class ArtifactRequest(_ArtifactRequestRequired, total=False):
     uri: str
     """Where it is kept, when not here."""
     inline: Dict[str, Any]
-    """The artifact itself, any JSON object; of `people.item` and `people.answer` one of their form."""
+    """The artifact itself, any JSON object; of the kinds `people.*` one of their form."""
     idempotencyKey: str
     """A key of this artifact in its run: a second request with it and the same artifact answers with the first one."""
 
@@ -6233,6 +6233,7 @@ class ControlPlaneCalls(Service):
         id: str,
         *,
         ticket: Optional[str] = None,
+        interrupts: Optional[bool] = None,
         since: Optional[int] = None,
         heartbeat_ms: Optional[int] = None,
         last_event_id: Optional[str] = None,
@@ -6242,7 +6243,7 @@ class ControlPlaneCalls(Service):
             "GET",
             "/runs/{id}/ag-ui",
             path={"id": id},
-            query={"ticket": ticket, "since": since, "heartbeatMs": heartbeat_ms},
+            query={"ticket": ticket, "interrupts": interrupts, "since": since, "heartbeatMs": heartbeat_ms},
             headers={"Last-Event-ID": last_event_id},
         )
 
@@ -6251,6 +6252,7 @@ class ControlPlaneCalls(Service):
         id: str,
         body: Optional[AgUiInput] = None,
         *,
+        interrupts: Optional[bool] = None,
         since: Optional[int] = None,
         heartbeat_ms: Optional[int] = None,
     ) -> Generator[StreamMessage, None, None]:
@@ -6259,7 +6261,7 @@ class ControlPlaneCalls(Service):
             "POST",
             "/runs/{id}/ag-ui",
             path={"id": id},
-            query={"since": since, "heartbeatMs": heartbeat_ms},
+            query={"interrupts": interrupts, "since": since, "heartbeatMs": heartbeat_ms},
             body=body,
         )
 

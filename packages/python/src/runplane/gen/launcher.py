@@ -671,6 +671,8 @@ class InboxItem(_InboxItemRequired, total=False):
     """The run; absent without a control plane, and while it has none or does not answer."""
     notices: List[ItemNotice]
     """Who was notified; absent where no person was to be notified."""
+    questions: List[ItemQuestion]
+    """Questions to the agents, the first one first; absent without any."""
     mayNotBecause: str
     """Why the caller may not answer, in words."""
     closedActs: str
@@ -810,6 +812,17 @@ class ItemNotice(_ItemNoticeRequired, total=False):
 
     reason: str
     """Why it is not sent."""
+
+
+class ItemQuestion(TypedDict):
+    """A question of a person to the agents of the session."""
+
+    by: str
+    """Who sent it."""
+    at: str
+    """When it was sent."""
+    text: str
+    """In the words of the person."""
 
 
 class _ItemReturnRequired(TypedDict):
@@ -1347,6 +1360,8 @@ class PeopleErasure(TypedDict):
     """Copies of what the control plane has that were deleted."""
     returns: int
     """Reasons of returned questions that were erased."""
+    questions: int
+    """Questions to the agents that were erased."""
 
 
 class PeopleErasureRequest(TypedDict):
@@ -1387,6 +1402,22 @@ class PeopleTextValue(_PeopleTextValueRequired, total=False):
     notify: PeopleTextValueNotify
 
 PeopleText = Dict[str, "PeopleTextValue"]
+
+
+class QuestionRequest(TypedDict):
+    """A question to the agents of the session: no act."""
+
+    text: str
+    """The question, in the words of the person."""
+
+
+class QuestionedItem(TypedDict):
+    """An item with the questions to the agents."""
+
+    id: str
+    """Id of the item: UUID."""
+    questions: List[ItemQuestion]
+    """All questions about it, the first one first."""
 
 
 class Requester(TypedDict, total=False):
@@ -1564,6 +1595,22 @@ class TooManyAnswers(_TooManyAnswersRequired, total=False):
     """More about it, where there is something to say."""
 
 
+class _TooManyQuestionsRequired(TypedDict):
+    statusCode: Literal[429]
+    """The HTTP status."""
+    errorCode: Literal["TOO_MANY_QUESTIONS"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class TooManyQuestions(_TooManyQuestionsRequired, total=False):
+    """An error answered with 429."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
 class _TooManyRequestsRequired(TypedDict):
     statusCode: Literal[429]
     """The HTTP status."""
@@ -1580,6 +1627,22 @@ class TooManyRequests(_TooManyRequestsRequired, total=False):
     """More about it; of a failed runtime call {grpcCode}"""
     error: str
     """The reason phrase of the status, where the form of older servers has it."""
+
+
+class _TooManyStreamsRequired(TypedDict):
+    statusCode: Literal[429]
+    """The HTTP status."""
+    errorCode: Literal["TOO_MANY_STREAMS"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class TooManyStreams(_TooManyStreamsRequired, total=False):
+    """An error answered with 429."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
 
 
 class LauncherCalls(Service):
@@ -1743,6 +1806,20 @@ class LauncherCalls(Service):
             query={"state": state, "seat": seat, "cursor": cursor, "limit": limit, "scope": scope},
         ))
 
+    def stream_inbox(
+        self,
+        *,
+        heartbeat_ms: Optional[int] = None,
+        last_event_id: Optional[str] = None,
+    ) -> Generator[StreamMessage, None, None]:
+        """Follow the questions to the caller."""
+        return self._events(
+            "GET",
+            "/inbox/stream",
+            query={"heartbeatMs": heartbeat_ms},
+            headers={"Last-Event-ID": last_event_id},
+        )
+
     def get_inbox_item(
         self,
         id: str,
@@ -1787,6 +1864,19 @@ class LauncherCalls(Service):
         return cast("ReturnedItem", self._json(
             "POST",
             "/inbox/{id}/return",
+            path={"id": id},
+            body=body,
+        ))
+
+    def question_inbox_item(
+        self,
+        id: str,
+        body: QuestionRequest,
+    ) -> QuestionedItem:
+        """Send a question to the agents."""
+        return cast("QuestionedItem", self._json(
+            "POST",
+            "/inbox/{id}/question",
             path={"id": id},
             body=body,
         ))

@@ -260,6 +260,14 @@ describe("the sentences of questions and answers", () => {
       "officer is to answer by 2026-11-30 10:30 UTC (hash 1a2b3c4d)",
       recorded({ item: itemFactOf(item({ event: "opened", state: "open", unanswered: false })) })
     ],
+    [
+      "officer is reminded to answer by 2026-11-30 10:30 UTC (hash 1a2b3c4d)",
+      recorded({ item: itemFactOf(item({ event: "reminded", state: "open", unanswered: false })) })
+    ],
+    [
+      "officer has a question of which no person was notified (hash 1a2b3c4d)",
+      recorded({ item: itemFactOf(item({ event: "undelivered", state: "open", unanswered: false })) })
+    ],
     ["officer gives no answer by 2026-11-30 10:30 UTC (hash 1a2b3c4d)", recorded({ item: itemFactOf(item()) })],
     [
       "officer is not asked any more (hash 1a2b3c4d), and gave no answer",

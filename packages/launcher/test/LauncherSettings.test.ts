@@ -19,6 +19,39 @@ const readAlone = (env: Environment) =>
 /** With the one setting that has no default. */
 const read = (env: Environment) => readAlone({ PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true", ...env })
 
+const SLACK = {
+  LAUNCHER_SLACK_SIGNING_SECRET: "secret",
+  LAUNCHER_SLACK_TEAM: "T012AB3CD",
+  LAUNCHER_PUBLIC_URL: "https://launch.example.org/",
+  LAUNCHER_DATABASE_URL: "postgresql://localhost/people"
+}
+
+describe("the settings of a Slack app", () => {
+  it.effect("are read together", () =>
+    Effect.gen(function* () {
+      const { slack } = yield* read({ ...SLACK, LAUNCHER_SLACK_BOT_TOKEN: "xoxb-1" })
+      assert.deepInclude(slack, { team: "T012AB3CD", publicUrl: "https://launch.example.org" })
+      assert.strictEqual(slack && Redacted.value(slack.signingSecret), "secret")
+      assert.strictEqual(slack?.botToken && Redacted.value(slack.botToken), "xoxb-1")
+      assert.isUndefined((yield* read(SLACK)).slack?.botToken)
+      assert.isUndefined((yield* read({})).slack)
+    })
+  )
+
+  it.effect.each([
+    [{ ...SLACK, LAUNCHER_SLACK_TEAM: "" }, "LAUNCHER_SLACK_SIGNING_SECRET needs LAUNCHER_SLACK_TEAM"],
+    [{ ...SLACK, LAUNCHER_PUBLIC_URL: "" }, "LAUNCHER_SLACK_SIGNING_SECRET needs LAUNCHER_PUBLIC_URL"],
+    [{ ...SLACK, LAUNCHER_DATABASE_URL: "" }, "LAUNCHER_SLACK_SIGNING_SECRET needs LAUNCHER_DATABASE_URL"],
+    [{ LAUNCHER_SLACK_TEAM: "T1" }, "LAUNCHER_SLACK_TEAM needs LAUNCHER_SLACK_SIGNING_SECRET"],
+    [{ LAUNCHER_SLACK_BOT_TOKEN: "xoxb-1" }, "LAUNCHER_SLACK_BOT_TOKEN needs LAUNCHER_SLACK_SIGNING_SECRET"]
+  ] as const)("stop the start when one of them lacks: %j", ([env, text]) =>
+    Effect.gen(function* () {
+      const failure = yield* Effect.flip(read(env))
+      assert.include(failure.message, text)
+    })
+  )
+})
+
 describe("settings", () => {
   it.effect("have their defaults when nothing is set", () =>
     Effect.gen(function* () {

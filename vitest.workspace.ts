@@ -22,7 +22,8 @@ const LONG = [
   "Console.browser.test.ts",
   "Fleet.browser.test.ts",
   "Broken.browser.test.ts",
-  "Killed.browser.test.ts"
+  "Killed.browser.test.ts",
+  "Passkeys.browser.test.ts"
 ]
 
 /** The tests of the built site, which needs an install of its own. */

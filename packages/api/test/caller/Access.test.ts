@@ -31,13 +31,18 @@ describe("roles", () => {
     ])
   })
 
-  it("let voters use the inbox, and no other endpoint that requires a role", () => {
+  it("let voters use the inbox and their passkeys, and no other endpoint that requires a role", () => {
     const taking = [...endpointsForVoters(ControlPlaneApi), ...endpointsForVoters(LauncherApi)]
     assert.deepStrictEqual(taking, [
       "GET /inbox",
       "GET /inbox/:id",
       "POST /inbox/:id/answers",
-      "POST /inbox/:id/return"
+      "POST /inbox/:id/challenges",
+      "POST /inbox/:id/return",
+      "GET /people/me/passkeys",
+      "POST /people/me/passkeys/challenges",
+      "POST /people/me/passkeys",
+      "DELETE /people/me/passkeys/:id"
     ])
   })
 

@@ -30,7 +30,8 @@ export class CatalogEntryNotFound extends failure<CatalogEntryNotFound>()(404, "
   "TEMPLATE_NOT_FOUND",
   "AGENT_NOT_FOUND",
   "PROCESS_NOT_FOUND",
-  "ITEM_NOT_FOUND"
+  "ITEM_NOT_FOUND",
+  "DELEGATION_NOT_FOUND"
 ]) {
   readonly _tag = "CatalogEntryNotFound"
 }

@@ -6,6 +6,7 @@ import { RateLimit } from "../middleware/RateLimit.ts"
 import { MeGroup } from "../service/MeGroup.ts"
 import { RUNPLANE_VERSION } from "../Version.ts"
 import { CatalogGroup } from "./CatalogGroup.ts"
+import { DelegationGroup } from "./DelegationGroup.ts"
 import { InboxGroup } from "./InboxGroup.ts"
 import { LauncherAdminGroup } from "./LauncherAdminGroup.ts"
 import { LauncherHealthGroup } from "./LauncherHealthGroup.ts"
@@ -21,6 +22,7 @@ export class LauncherApi extends HttpApi.make("launcher")
   .add(ProcessesGroup)
   .add(PeopleAuditGroup)
   .add(InboxGroup)
+  .add(DelegationGroup)
   .add(LauncherAdminGroup)
   .middleware(LaunchValidation)
   .add(MeGroup)

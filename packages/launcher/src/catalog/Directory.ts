@@ -13,6 +13,10 @@ export class Directory extends Context.Service<
   {
     /** The groups of a person by the slug of the pack, without the packs that do not name the person. */
     readonly groupsOf: (personId: string) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, LauncherFault>
+    /** The persons of the pack of a scenario, with their groups; empty for a pack without the file. */
+    readonly peopleOf: (
+      scenarioRef: string
+    ) => Effect.Effect<ReadonlyArray<{ readonly id: string; readonly groups: ReadonlyArray<string> }>, LauncherFault>
   }
 >()("runplane/launcher/Directory") {
   static readonly layer = Layer.effect(
@@ -30,7 +34,13 @@ export class Directory extends Context.Service<
                   return found === undefined ? [] : [[slug, found.groups ?? []] as const]
                 })
               )
-          )
+          ),
+        peopleOf: (scenarioRef) =>
+          Effect.map(catalog, ({ packs }) => {
+            const [wanted] = scenarioRef.split("/")
+            const people = packs.find(({ slug }) => slug === wanted)?.people ?? {}
+            return Object.entries(people).map(([id, { groups = [] }]) => ({ id, groups }))
+          })
       })
     })
   )

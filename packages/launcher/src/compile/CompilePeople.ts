@@ -67,14 +67,13 @@ export const seatContext = (
 
 /** Rules that no version has yet: a seat that ignored them would follow other rules than its author wrote. */
 export const missingFeatures = (people: PeopleText): ReadonlyArray<PeopleFault> =>
-  Object.entries(people).flatMap(([seat, { escalate = [], proof = "session", wait = "open" }]) => {
+  Object.entries(people).flatMap(([seat, { proof = "session", wait = "open" }]) => {
     const refuse = (key: string, text: string): PeopleFault => ({
       level: "error",
       at: [seat, key],
       message: `people.${seat}.${key}: ${text}`
     })
     return [
-      ...(escalate.length > 0 ? [refuse("escalate", "escalation is not supported yet: remove it")] : []),
       ...(wait === "suspend" ? [refuse("wait", "suspending the session is not supported yet: write open")] : []),
       ...(proof !== "session" ? [refuse("proof", `proof ${proof} is not supported yet: write session`)] : [])
     ]
@@ -82,13 +81,17 @@ export const missingFeatures = (people: PeopleText): ReadonlyArray<PeopleFault> 
 
 /** Values of placeholders that name neither a group nor a person. */
 const assigneeFaults = (people: PeopleText): ReadonlyArray<PeopleFault> =>
-  Object.entries(people).flatMap(([seat, { assign }]) =>
-    assign.flatMap((name, index): ReadonlyArray<PeopleFault> => {
-      if (isAssignee(name)) return []
-      const message = `people.${seat}.assign.${index}: "${name}" is neither group:<id> nor person:<id>`
-      return [{ level: "error", at: [seat, "assign", `${index}`], message }]
-    })
-  )
+  Object.entries(people).flatMap(([seat, { assign, escalate = [] }]) => [
+    ...namesIn(seat, ["assign"], assign),
+    ...escalate.flatMap(({ to }, step) => namesIn(seat, ["escalate", `${step}`, "to"], to))
+  ])
+
+const namesIn = (seat: string, keys: ReadonlyArray<string>, names: ReadonlyArray<string>) =>
+  names.flatMap((name, index): ReadonlyArray<PeopleFault> => {
+    if (isAssignee(name)) return []
+    const at = [seat, ...keys, `${index}`]
+    return [{ level: "error", at, message: `people.${at.join(".")}: "${name}" is neither group:<id> nor person:<id>` }]
+  })
 
 const refusal = (faults: ReadonlyArray<PeopleFault>) =>
   compilationFailed(

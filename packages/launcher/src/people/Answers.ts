@@ -4,12 +4,11 @@ import {
   basisAt,
   checkAnswer,
   type Person,
-  personIn,
   type Right,
-  rightOf,
   seatMode,
   seatRules,
   staleSince,
+  standingOf,
   takesEvaluations
 } from "@runplane/domain"
 import * as Context from "effect/Context"
@@ -18,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AnswerRows } from "./AnswerRows.ts"
 import { AssigneeRows } from "./AssigneeRows.ts"
+import { DelegationRows } from "./escalate/DelegationRows.ts"
 import { ItemRows } from "./ItemRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
@@ -80,7 +80,7 @@ export class Answers extends Context.Service<Answers, Effect.Success<typeof make
   static readonly layer = Layer.effect(
     Answers,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(AssigneeRows.layer))
+  )
 }
 
 const make = Effect.gen(function* () {
@@ -88,6 +88,7 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const answers = yield* AnswerRows
   const assignees = yield* AssigneeRows
+  const delegations = yield* DelegationRows
   const work = yield* SeatWork
   const runner = yield* SeatRunner
 
@@ -106,12 +107,17 @@ const make = Effect.gen(function* () {
     const { assign, distinctFrom, proof } = rules
     const added = yield* assignees.of(id)
     const answeredBy = yield* items.answeredBy(at.sessionId, at.seat)
-    const right = rightOf(personIn(person, row.scenarioRef), {
-      assign: [...assign, ...added.flatMap(({ assignee }) => assignee ?? [])],
-      distinctFrom,
-      requester: row.requester,
-      answeredBy
-    })
+    const { by: delegation, right } = standingOf(
+      person,
+      {
+        assign: [...assign, ...added.flatMap(({ assignee }) => assignee ?? [])],
+        distinctFrom,
+        requester: row.requester,
+        answeredBy
+      },
+      yield* delegations.lockedFor(person.id),
+      { scenarioRef: row.scenarioRef, unixMs: yield* items.now }
+    )
     if (right !== "answer") return yield* refuse({ _tag: "forbidden", right })
     // A repeated answer is answered with the first, however old the sign-in is by then.
     if (proof === "fresh" && person.proof !== "fresh" && item.given === undefined) {
@@ -149,7 +155,14 @@ const make = Effect.gen(function* () {
       return yield* refuse({ _tag: "too-many", perMinute: ANSWERS_PER_MINUTE })
     }
     const { channel, readsRuns: couldHaveSeen } = person
-    const by = { origin: "person", person: person.id, proof: person.proof, channel, couldHaveSeen } as const
+    const by = {
+      origin: "person",
+      person: person.id,
+      proof: person.proof,
+      channel,
+      couldHaveSeen,
+      delegation: delegation && { id: delegation.id, by: delegation.by.id }
+    } as const
     yield* work.store(session, { content: submitted.content, basis, item, by })
     return at
   })

@@ -12,6 +12,8 @@ import { RunRecords } from "../control-plane/RunRecords.ts"
 import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
 import { AnswerRows } from "./AnswerRows.ts"
 import { Answers } from "./Answers.ts"
+import { Delegations } from "./escalate/Delegations.ts"
+import { PeopleSignIn } from "./escalate/Persons.ts"
 import { Inbox } from "./Inbox.ts"
 import { ItemRows } from "./ItemRows.ts"
 import { OpenLimits } from "./OpenLimits.ts"
@@ -37,6 +39,7 @@ export interface PeopleShape {
   readonly audit: PeopleAudit["Service"]
   readonly erasures: PeopleErasures["Service"]
   readonly returns: Returns["Service"]
+  readonly delegations: Delegations["Service"]
   readonly signIns: SignInRows["Service"]
   readonly limits: OpenLimits["Service"]
 }
@@ -89,6 +92,7 @@ const layerWith = (
         audit: yield* PeopleAudit,
         erasures: yield* PeopleErasures,
         returns: yield* Returns,
+        delegations: yield* Delegations,
         signIns: yield* SignInRows,
         limits: yield* OpenLimits
       })
@@ -101,12 +105,14 @@ const layerWith = (
         PeopleAudit.layer,
         PeopleErasures.layer,
         Returns.layer,
+        Delegations.layer,
         SignInRows.layer
       )
     ),
     Layer.provide([SeatRunner.layer, layerRecordOutbox]),
     Layer.provide(RunRecords.layer),
     Layer.provide(SeatWork.layer),
+    Layer.provide(PeopleSignIn.layer),
     Layer.provide(ParticipantClient.layerGrpc(runtime)),
     Layer.provide(layerPeopleDatabase(database)),
     Layer.catch((error) => Layer.effect(People, Effect.fail(startFailure(error))))

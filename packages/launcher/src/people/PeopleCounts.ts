@@ -10,7 +10,11 @@ const Counts = Schema.Struct({
   by_deadline: Schema.Int,
   ids_taken: Schema.Int,
   oldest_seconds: Schema.Finite,
-  unposted: Schema.Int
+  unposted: Schema.Int,
+  escalated_persons: Schema.Int,
+  escalated_unknown: Schema.Int,
+  escalated_none: Schema.Int,
+  unreachable: Schema.Int
 })
 export type PeopleCounts = typeof Counts.Type
 
@@ -29,6 +33,10 @@ export const countPeople = (sql: PgClient.PgClient) =>
         (SELECT count(*) FROM people.audit WHERE action = 'item.id-taken')::int AS ids_taken,
         coalesce((SELECT extract(epoch FROM clock_timestamp() - min(answered_at))
           FROM people.answers WHERE settled_at IS NULL), 0)::float8 AS oldest_seconds,
-        (SELECT count(*) FROM people.records WHERE ended_at IS NULL)::int AS unposted`,
+        (SELECT count(*) FROM people.records WHERE ended_at IS NULL)::int AS unposted,
+        (SELECT count(*) FROM people.escalations WHERE reach = 'persons')::int AS escalated_persons,
+        (SELECT count(*) FROM people.escalations WHERE reach = 'unknown')::int AS escalated_unknown,
+        (SELECT count(*) FROM people.escalations WHERE reach = 'none')::int AS escalated_none,
+        (SELECT count(*) FROM people.audit WHERE action = 'item.unreachable')::int AS unreachable`,
     (rows) => Effect.map(Effect.orDie(decodeCounts(rows)), ([counts]) => counts)
   )

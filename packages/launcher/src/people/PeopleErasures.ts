@@ -24,6 +24,7 @@ export interface ErasedRows {
   readonly nonces: number
   readonly records: number
   readonly returns: number
+  readonly delegations: number
 }
 
 /** Sessions of which one transaction of retention erases the texts. */
@@ -68,6 +69,10 @@ const make = Effect.gen(function* () {
     const records = yield* sql`DELETE FROM people.records WHERE session_id = ${sessionId} RETURNING id`
     const returns = yield* sql`
       UPDATE people.item_assignees SET reason = '' WHERE item ${ofSession} AND reason <> '' RETURNING id`
+    // The right of a delegation does not depend on its reason, so one that goes on loses it too.
+    const delegations = yield* sql`
+      UPDATE people.delegations SET reason = '', erased_at = now()
+      WHERE erased_at IS NULL AND id IN (SELECT delegation FROM people.answers WHERE item ${ofSession}) RETURNING id`
     yield* sql`UPDATE people.audit SET detail = detail - 'reason' WHERE item ${ofSession} AND detail ? 'reason'`
     const seats = yield* sql`
       UPDATE people.seats SET erased_at = now() WHERE session_id = ${sessionId} AND erased_at IS NULL RETURNING seat`
@@ -77,7 +82,8 @@ const make = Effect.gen(function* () {
       answers: answers.length,
       nonces: nonces.length,
       records: records.length,
-      returns: returns.length
+      returns: returns.length,
+      delegations: delegations.length
     }
     return erased
   })
@@ -131,4 +137,4 @@ const make = Effect.gen(function* () {
   }
 })
 
-const NONE: ErasedRows = { seats: 0, items: 0, answers: 0, nonces: 0, records: 0, returns: 0 }
+const NONE: ErasedRows = { seats: 0, items: 0, answers: 0, nonces: 0, records: 0, returns: 0, delegations: 0 }

@@ -14,6 +14,8 @@ export const webhookEvents = [
   "run.resumed",
   "mark.added",
   "item.opened",
+  "item.escalated",
+  "item.unreachable",
   "item.closed"
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import { failed, usageProblem } from "../../CliFailure.ts"
 import { withLauncher } from "../../Connection.ts"
 import { output, printDone, printFacts, printRows } from "../../Output.ts"
+import { delegate, delegations, revoke } from "./Delegations.ts"
 import { hashFault, TYPED_SIGNS } from "./ProposalCheck.ts"
 
 const item = Argument.String("item").pipe(Argument.withDescription("Id of the item, from `inbox list`"))
@@ -60,6 +61,9 @@ const list = Command.make(
     )
 ).pipe(Command.withDescription("List the questions to the caller"))
 
+const giverText = ({ by, onBehalfOf }: NonNullable<InboxItem["given"]>): string =>
+  `${by ?? "the deadline"}${onBehalfOf === undefined ? "" : ` on behalf of ${onBehalfOf}`}`
+
 /** The question with what an answer rests on, for a person. */
 const printItem = Effect.fnUntraced(function* (shown: InboxItem) {
   const { basis, closedActs, consequences = [], given, mayNotBecause, messages, payload, policy, unavailable } = shown
@@ -82,8 +86,10 @@ const printItem = Effect.fnUntraced(function* (shown: InboxItem) {
       ["Closed", closedActs],
       ["Not now", unavailable],
       ["Not you", mayNotBecause],
+      ["For", shown.onBehalfOf],
+      ["Escalated", shown.escalations.map(({ at, to }) => `to ${to.join(", ")} at ${at}`).join("; ")],
       ["Reason", shown.reasonRule],
-      ["Answer", given && `${given.content?.act ?? "withheld"} by ${given.by ?? "the deadline"} at ${given.at}`],
+      ["Answer", given && `${given.content?.act ?? "withheld"} by ${giverText(given)} at ${given.at}`],
       ["Hash", shown.proposalHash]
     ],
     shown
@@ -105,7 +111,7 @@ const show = Command.make("show", { item }, ({ item: id }) =>
 /** `runplane inbox ...` */
 export const inbox = Command.make("inbox").pipe(
   Command.withDescription("Questions to people"),
-  Command.withSubcommands([list, show])
+  Command.withSubcommands([list, show, delegations, delegate, revoke])
 )
 
 /** The first signs of the hash as the person types them; the flag is for programs. */

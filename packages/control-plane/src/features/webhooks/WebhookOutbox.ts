@@ -35,13 +35,16 @@ export const makeWebhookOutbox = Effect.gen(function* () {
 
 const isOfItem = (event: KnownEvent): boolean => event.type === "artifact.created" && event.data.item !== undefined
 
-/** A question that has opened or closed. It has no text of the proposal; the link gives no right, a person signs in. */
+/**
+ * A question that has opened, was escalated, or has closed. It has no text of the proposal; the link gives no right, a
+ * person signs in.
+ */
 export const itemNotices = (runId: string, events: ReadonlyArray<KnownEvent>, launcherUrl: string | undefined) =>
   events.flatMap((artifact) => {
     const item = artifact.type === "artifact.created" ? artifact.data.item : undefined
     if (item === undefined) return []
     const event: WebhookEvent = `item.${item.event}`
-    const { deadline, hash, item: id, person, scenario, seat, state, unanswered } = item
+    const { deadline, hash, item: id, person, reach, scenario, seat, state, step, to, unanswered } = item
     const data = {
       item: id,
       seat,
@@ -51,6 +54,9 @@ export const itemNotices = (runId: string, events: ReadonlyArray<KnownEvent>, la
       hash,
       ...(deadline !== undefined && { deadline }),
       ...(person !== undefined && { person }),
+      ...(step !== undefined && { step }),
+      ...(to !== undefined && { to }),
+      ...(reach !== undefined && { reach }),
       ...(launcherUrl !== undefined && { link: `${launcherUrl}/inbox/${encodeURIComponent(id)}` })
     }
     const payload = JSON.stringify({ event, runId, timestamp: artifact.ts, data })

@@ -3,21 +3,13 @@ import { isUuid } from "@runplane/domain"
 import { decodePayload } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
-import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Result from "effect/Result"
-import { orUnavailable, type PeopleUnavailable } from "../../people/Outage.ts"
 import { NO_PEOPLE_DATABASE, People } from "../../people/People.ts"
 import { answerError, itemNotFound, returnError } from "./AnswerErrors.ts"
 import { makeInboxCalls } from "./InboxCalls.ts"
 import { assignedAnswer, entryAnswer, givenAnswer, itemAnswer } from "./ItemAnswers.ts"
-
-/** Seconds until an answer that is refused for now is worth another try. */
-const RETRY_SECONDS: ReadonlyMap<unknown, string> = new Map([
-  ["SESSION_UNREAD", "2"],
-  ["DATABASE_UNAVAILABLE", "5"],
-  ["TOO_MANY_ANSWERS", "60"]
-])
+import { orAway } from "./OrAway.ts"
 
 /** The questions to people, and their answers (docs/reference/people.md#answering). */
 export const InboxHttp = HttpApiBuilder.group(
@@ -102,23 +94,3 @@ export const InboxHttp = HttpApiBuilder.group(
     })
   })
 )
-
-const isAway = (error: unknown): error is PeopleUnavailable =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag === "PeopleUnavailable"
-
-/** The error of a database that does not answer; and when a request that is refused for now is worth another try. */
-const orAway = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  orUnavailable(effect).pipe(
-    Effect.catchIf(isAway, () =>
-      Effect.fail(launcherError("DATABASE_UNAVAILABLE", "the database of the inbox does not answer"))
-    ),
-    Effect.tapError((error) => {
-      const code = typeof error === "object" && error !== null && "errorCode" in error ? error.errorCode : undefined
-      const seconds = RETRY_SECONDS.get(code)
-      return seconds === undefined
-        ? Effect.void
-        : HttpEffect.appendPreResponseHandler((_request, response) =>
-            Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", seconds))
-          )
-    })
-  )

@@ -31,13 +31,16 @@ describe("roles", () => {
     ])
   })
 
-  it("let voters use the inbox, and no other endpoint that requires a role", () => {
+  it("let voters use the inbox and their delegations, and no other endpoint that requires a role", () => {
     const taking = [...endpointsForVoters(ControlPlaneApi), ...endpointsForVoters(LauncherApi)]
     assert.deepStrictEqual(taking, [
       "GET /inbox",
       "GET /inbox/:id",
       "POST /inbox/:id/answers",
-      "POST /inbox/:id/return"
+      "POST /inbox/:id/return",
+      "GET /people/me/delegations",
+      "POST /people/me/delegations",
+      "DELETE /people/me/delegations/:id"
     ])
   })
 

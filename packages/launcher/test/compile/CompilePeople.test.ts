@@ -89,8 +89,8 @@ describe("the seats of a compiled launch", () => {
     [
       "a step has another name",
       '{ second: { assign: ["person:a"], escalate: [{ after: 1s, to: ["{{ inputs.lead }}"] }] } }',
-      { lead: "lea" },
-      /^launch\.people\.second\.escalate\.0\.to\.0: "lea" is neither group:<id> nor person:<id>$/
+      { lead: "{{ inputs.group }}" },
+      /^launch\.people\.second\.escalate\.0\.to\.0: "\{\{ inputs\.group }}" is neither group:<id> nor person:<id>$/
     ],
     [
       "no version suspends",

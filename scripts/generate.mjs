@@ -95,7 +95,8 @@ function evidenceTexts() {
   const texts = {
     ERASABLE_JSON: "docs/reference/erasable.json",
     VERIFY_MD: "packages/verify/VERIFY.md",
-    VERIFY_PY: "packages/verify/verify.py"
+    VERIFY_PY: "packages/verify/verify.py",
+    PASSKEYS_PY: "packages/verify/passkeys.py"
   }
   return {
     name: "texts of evidence bundles",

@@ -97,7 +97,9 @@ const freezeMigrations = () => {
 
 /** The bills of the packed files beside them, the verifier of evidence, and the sums of all. */
 const describeFiles = () => {
-  copyFileSync(join(root, "packages/verify/verify.py"), join(folder, "verify.py"))
+  for (const name of ["verify.py", "passkeys.py"]) {
+    copyFileSync(join(root, "packages/verify", name), join(folder, name))
+  }
   const packed = readdirSync(folder).filter((name) => name.endsWith(".tgz"))
   for (const file of packed) {
     const bill = run("tar", ["-xOzf", join(folder, file), "package/sbom.cdx.json"], {

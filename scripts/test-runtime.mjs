@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { bringClients, bringConform, QUICK, runInto, say, start, works } from "./runtime/tools.mjs"
+import { bringClients, bringConform, bringFaketime, QUICK, runInto, say, start, works } from "./runtime/tools.mjs"
 
 /** Releases that can be tested with, and what their build needs in place of the newest dependency. */
 const RELEASES = { "0.13.0": undefined, "0.9.0": { "macp-proto": "0.1.11" } }
@@ -146,6 +146,7 @@ else if (binary === built) keepFixtures()
 const isNewest = VERSION === "0.13.0"
 const conform = isNewest ? await bringConform(tools, VERSION) : undefined
 const clients = isNewest ? await bringClients(tools) : undefined
+const faketime = await bringFaketime(tools)
 if (given.includes("--build-only")) process.exit(0)
 
 const runtime = await startRuntime()
@@ -158,6 +159,7 @@ const tests = spawn("vitest", vitest, {
     MACP_RUNTIME_BINARY: binary,
     MACP_RUNTIME_SOURCES: process.env.MACP_RUNTIME_SOURCES || folder,
     MACP_RUNTIME_UNDER_TEST: runtime.address,
+    ...(faketime && { MACP_FAKETIME_LIBRARY: faketime }),
     ...(conform && { MACP_CONFORM_BINARY: conform }),
     ...(clients && { MACP_AGENTS_PYTHON: clients.agents, MACP_MCP_PYTHON: clients.mcp })
   }

@@ -3,13 +3,15 @@
 
     python3 verify.py CASE.evidence.zip --keys runplane-keys.json
 
-Take this program from the release, and the keys from a copy that was saved when they were new: a bundle can bring
+Take it and passkeys.py from the release, and the keys from a copy that was saved when they were new: a bundle can bring
 others. The rules are those of docs/reference/seal-format.md and docs/reference/evidence.md; none of the code is shared.
 
 Exit codes: 0 valid, 1 refused (with file and event), 2 a file cannot be read, 6 not proven for want of --keys."""
 import argparse, base64, binascii, hashlib, hmac, json, re, struct, sys
 from decimal import Decimal
 from pathlib import Path
+try: from passkeys import check_answers
+except ImportError: check_answers = lambda *_: ["people.jsonl: passkeys.py, which checks its passkeys, is not here"]
 
 TABLE_SHA256 = "f8223a806a0c91e61f27815b2b63d10f6d584b5d8f5227ea8afbdb31e69da3dd"
 KIND, NO_ANCHOR = "runplane-evidence-v1", "none: no time-stamping authority is configured\n"
@@ -58,12 +60,11 @@ def ed25519(public, message, signature):
         return False
     return len(public) + len(signature) == 96 and s < L and (x * w - u * z) % P == 0 and (y * w - v * z) % P == 0
 
-# --- Texts
+# --- Texts: UTF-8 in which a lone surrogate is U+FFFD, numbers as ECMAScript writes them, canonical JSON of RFC 8785
 def sha256(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
 
 def utf8(text):
-    """UTF-8, in which a lone surrogate is U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode("utf-8")
 
 def base64url(data):
@@ -77,14 +78,12 @@ def quoted(text):
     return re.sub("[\ud800-\udfff]", lambda m: "\\u%04x" % ord(m[0]), json.dumps(text, ensure_ascii=False))
 
 def number(value):
-    """A number as ECMAScript writes it."""
     text = repr(float(value))
     if value == 0 or 1e-6 <= abs(value) < 1e21:
         return format(Decimal(text).normalize() if value else 0, "f" if value else "d")
     return re.sub("e([+-])0", r"e\1", text)
 
 def canonical(value):
-    """Canonical JSON, RFC 8785."""
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
         return "{" + ",".join(quoted(name) + ":" + canonical(value[name]) for name in names) + "}"
@@ -439,6 +438,7 @@ def check_files(files, given, options, report):
     table = parse(files["erasable.json"], "erasable.json")
     for entry in manifest["runs"]:
         check_run(entry, files, table, keys, options, report)
+        report += check_answers(files, entry["folder"], canonical, Fault)
         for name in [entry["folder"] + name for name in entry["empty"] if files[entry["folder"] + name]]:
             raise Fault("%s is not empty, as the manifest claims" % name)
         report.extend("%s%s: %s" % (entry["folder"], one["what"], one["why"]) for one in entry["leftOut"])

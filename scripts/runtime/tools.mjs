@@ -58,6 +58,27 @@ export const bringConform = async (tools, version) => {
   return isBuilt && existsSync(program) ? program : leaveOut(what, `it could not be built; see ${log}`)
 }
 
+/** Where systems have the library; a glob of node would need a newer Node than the script does. */
+const FAKETIME = ["x86_64-linux-gnu", "aarch64-linux-gnu", ""].map((kind) =>
+  join("/usr/lib", kind, "faketime", "libfaketime.so.1")
+)
+
+/** libfaketime, which moves the clock of the runtime; undefined where it is not, and cannot be installed. */
+export const bringFaketime = async (tools) => {
+  const found = () => FAKETIME.find((file) => existsSync(file))
+  if (found() !== undefined) return found()
+  const what = "the tests with a moved clock"
+  if (process.getuid?.() !== 0 || !works("apt-get", ["--version"])) {
+    return leaveOut(what, "libfaketime is not installed; Debian and Ubuntu have it by that name")
+  }
+  say("installing libfaketime with apt-get")
+  const quiet = { DEBIAN_FRONTEND: "noninteractive" }
+  const run = runInto(join(tools, "libfaketime.log"))
+  const install = () => run("apt-get", ["install", "--yes", "--no-install-recommends", "libfaketime"], quiet)
+  if (!(await install()) && (await run("apt-get", ["update"], quiet))) await install()
+  return found() ?? leaveOut(what, `libfaketime could not be installed; see ${join(tools, "libfaketime.log")}`)
+}
+
 /** The clients, in two environments, because they need different versions of the SDK below them. */
 const CLIENTS = {
   agents: ["langgraph-macp==0.1.3", "claude-agent-sdk-macp==0.1.3"],

@@ -141,6 +141,25 @@ export const launcherAnswers = {
     "the caller may not answer for this seat; the text says why",
     launcherError("FORBIDDEN", "you may not answer: the requester of a run answers none of its questions")
   ),
+  SignInNotFresh: errorAnswer(
+    "a sign-in at the issuer of the last five minutes is required",
+    launcherError(
+      "SIGN_IN_NOT_FRESH",
+      "a sign-in at the issuer of the last five minutes is required: sign in again in the page"
+    )
+  ),
+  PasskeyMissing: errorAnswer(
+    "the person has no passkey for this page from before the question opened",
+    launcherError("PASSKEY_MISSING", "you have enrolled no passkey here before this question opened")
+  ),
+  PasskeyRefused: errorAnswer(
+    "the passkey proves nothing, or is not enrolled; the text says why",
+    launcherError("PASSKEY_REFUSED", "the passkey was refused: its device verified no person")
+  ),
+  PasskeyNotFound: errorAnswer(
+    "no passkey of the caller has this id",
+    launcherError("PASSKEY_NOT_FOUND", `no passkey of yours has the id ${ITEM}`)
+  ),
   InvalidAnswer: errorAnswer(
     "the answer does not fit the seat; `metadata.field` is the field",
     launcherError("VALIDATION_ERROR", "reason: this seat requires one", { field: "reason" })

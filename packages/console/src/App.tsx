@@ -86,11 +86,16 @@ session.subscribe(() => {
   if (!session.get().isRefused) queries.clear()
 })
 
-/** The page Launch needs a launch service. */
+/** The page Launch needs a launch service, which has the page of the inbox. */
 const navItems = ({ launcherUrl }: Config): ReadonlyArray<NavItem> => [
   { path: "/overview", title: "Overview", key: "o" },
   { path: "/runs", title: "Runs", key: "r" },
-  ...(launcherUrl === undefined ? [] : [{ path: "/launch", title: "Launch", key: "l" }]),
+  ...(launcherUrl === undefined
+    ? []
+    : [
+        { path: "/launch", title: "Launch", key: "l" },
+        { path: "/inbox", title: "Inbox", key: "i", href: `${launcherUrl}/inbox` }
+      ]),
   { path: "/events", title: "Events", key: "e" },
   { path: "/agents", title: "Agents", key: "a" },
   { path: "/review", title: "Review", key: "v" },

@@ -319,7 +319,7 @@ export {
   signedDigest,
   storedText
 } from "./seals/ExportForm.ts"
-export { type ExportDemands, type ExportVerification, verifyExport } from "./seals/ExportVerification.ts"
+export * from "./seals/ExportVerification.ts"
 export { checkFrames, type FrameProof, rawEventId } from "./seals/Frames.ts"
 export { elementsOf } from "./seals/JsonSpans.ts"
 export * from "./seals/KeyChain.ts"

@@ -37,6 +37,7 @@ import { layerPeopleMetrics } from "./operate/PeopleMetrics.ts"
 import { layerPeopleRetention } from "./operate/PeopleRetention.ts"
 import { PeopleDirectory } from "./people/escalate/Persons.ts"
 import { People } from "./people/People.ts"
+import { layerSlackPosts } from "./slack/SlackPosts.ts"
 
 /**
  * How long open requests may last when the service stops; a launch without an answer by then is interrupted, ms.
@@ -65,7 +66,15 @@ export class Launcher extends Context.Service<
 /** The people of the packs, for the rules of escalations and delegations. */
 const layerPeopleDirectory = Layer.effect(
   PeopleDirectory,
-  Effect.map(Directory, (directory) => PeopleDirectory.of(directory))
+  Effect.map(Directory, ({ groupsOf, peopleOf }) =>
+    PeopleDirectory.of({
+      groupsOf,
+      peopleOf: (scenarioRef) =>
+        Effect.map(peopleOf(scenarioRef), (people) =>
+          Object.entries(people).map(([id, { groups = [] }]) => ({ id, groups }))
+        )
+    })
+  )
 )
 
 /** The services that the handlers use. */
@@ -128,7 +137,8 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
       layerAgentMetrics,
       layerAlertRegistration,
       layerPeopleMetrics,
-      layerPeopleRetention
+      layerPeopleRetention,
+      layerSlackPosts
     ]),
     Layer.provide(launcherCapabilities),
     Layer.provide([LauncherMetrics.layer, Shutdown.layer]),

@@ -1,4 +1,5 @@
 import { tmpdir, userInfo } from "node:os"
+import type { SignInKind } from "@runplane/domain"
 import {
   defaultsOf,
   LaunchSettings,
@@ -52,6 +53,12 @@ const authSettings = {
   scopeOverrides: LaunchSettings.PROTO_AUTH_SCOPES_JSON
 }
 
+const signInSettings = {
+  keys: ServiceSettings.AUTH_API_KEYS,
+  issuer: ServiceSettings.OIDC_ISSUER,
+  clientId: LaunchSettings.OIDC_CLIENT_ID
+}
+
 const callbackSettings = {
   host: LaunchSettings.PROTO_CANCEL_CALLBACK_HOST,
   portBase: LaunchSettings.PROTO_CANCEL_CALLBACK_PORT_BASE,
@@ -70,7 +77,25 @@ const databaseSettings = {
   caFile: LaunchSettings.LAUNCHER_DATABASE_TLS_CA_FILE
 }
 
+const slackSettings = {
+  signingSecret: LaunchSettings.LAUNCHER_SLACK_SIGNING_SECRET,
+  team: LaunchSettings.LAUNCHER_SLACK_TEAM,
+  botToken: LaunchSettings.LAUNCHER_SLACK_BOT_TOKEN,
+  publicUrl: LaunchSettings.LAUNCHER_PUBLIC_URL
+}
+
 const defaults = defaultsOf(settings)
+
+/** The Slack app of the service. */
+export interface LauncherSlack {
+  readonly signingSecret: Redacted.Redacted
+  /** The only workspace that is accepted. */
+  readonly team: string
+  /** Undefined: the app writes no messages by itself. */
+  readonly botToken: Redacted.Redacted | undefined
+  /** Where people reach this service, without a slash at the end. */
+  readonly publicUrl: string
+}
 
 /** The database of the seats of people. */
 export interface LauncherDatabase {
@@ -105,6 +130,10 @@ export type LauncherSettingsShape = SettingValues<typeof settings> & {
   readonly controlPlane: ControlPlaneSettings | undefined
   /** Undefined: no participant is a person. */
   readonly database: LauncherDatabase | undefined
+  /** What people sign in with; undefined where it is not known. */
+  readonly signIn: SignInKind | undefined
+  /** Undefined: no press in Slack is accepted. */
+  readonly slack: LauncherSlack | undefined
 }
 
 /**
@@ -129,8 +158,11 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
       const { apiKey, timeoutMs, url } = yield* read(controlPlaneSettings)
       const { caFile, password, url: databaseUrl } = yield* read(databaseSettings)
       if (auth.url === "" && !(yield* read(developmentCredentials)).allowed) return yield* invalidConfig(NO_AUTH)
+      const { clientId, issuer, keys } = yield* read(signInSettings)
+      const hasIssuer = issuer !== undefined && clientId !== undefined
       return yield* resolve({
         ...given,
+        signIn: hasIssuer ? "oidc" : keys.length > 0 ? "key" : "none",
         dataDir: dataDir === "" ? undefined : dataDir,
         agentUser:
           user === undefined
@@ -142,7 +174,8 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
           url === ""
             ? undefined
             : { url: withoutSlash(url), timeoutMs, apiKey: apiKey === "" ? undefined : Redacted.make(apiKey) },
-        database: databaseUrl === undefined ? undefined : { url: databaseUrl, password, caFile }
+        database: databaseUrl === undefined ? undefined : { url: databaseUrl, password, caFile },
+        slack: yield* slackOf(databaseUrl !== undefined)
       })
     })
   )
@@ -167,6 +200,27 @@ export const listenSettings = Effect.gen(function* () {
 /** The values of settings; one that cannot be used stops the start. */
 const read = <Settings extends Parameters<typeof readSettings>[0]>(given: Settings) =>
   Effect.mapError(readSettings(given), ({ message }) => invalidConfig(message))
+
+/** The Slack app; one that lacks a setting stops the start, since its presses would come to nothing. */
+const slackOf = Effect.fnUntraced(function* (hasDatabase: boolean) {
+  const { botToken, publicUrl, signingSecret, team } = yield* read(slackSettings)
+  if (signingSecret === undefined) {
+    const alone = team === undefined ? (botToken === undefined ? undefined : "BOT_TOKEN") : "TEAM"
+    if (alone === undefined) return undefined
+    return yield* invalidConfig(`LAUNCHER_SLACK_${alone} needs LAUNCHER_SLACK_SIGNING_SECRET`)
+  }
+  const needs = (name: string) => invalidConfig(`LAUNCHER_SLACK_SIGNING_SECRET needs ${name}`)
+  if (team === undefined) return yield* needs("LAUNCHER_SLACK_TEAM: presses of other workspaces are refused")
+  if (publicUrl === "") return yield* needs("LAUNCHER_PUBLIC_URL: messages link to the page of their question")
+  if (!hasDatabase) return yield* needs("LAUNCHER_DATABASE_URL: it has the questions")
+  const slack: LauncherSlack = {
+    signingSecret: Redacted.make(signingSecret),
+    team,
+    botToken: botToken === undefined ? undefined : Redacted.make(botToken),
+    publicUrl: withoutSlash(publicUrl)
+  }
+  return slack
+})
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, "")
 
@@ -195,6 +249,8 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
     cancelCallback: undefined,
     controlPlane: undefined,
     database: undefined,
+    signIn: undefined,
+    slack: undefined,
     ...options,
     ...(options.dataDir !== undefined && { dataDir: path.resolve(options.dataDir) }),
     packsDir,

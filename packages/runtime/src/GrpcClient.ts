@@ -179,7 +179,8 @@ const present = <A>(value: A | undefined, method: string): A => {
   throw new RuntimeError({ reason: "INTERNAL", method, message: `the runtime answered ${method} without a result` })
 }
 
-const ackOf =
+/** The acknowledgement of an answer. */
+export const ackOf =
   (method: string) =>
   ({ ack }: { readonly ack?: Ack | undefined }) =>
     ackFromWire(present(ack, method))

@@ -5,14 +5,13 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { makeGrpcCalls, OtherCredentials } from "./GrpcCalls.ts"
-import { type GrpcClientOptions, makeGrpcClient } from "./GrpcClient.ts"
+import { ackOf, type GrpcClientOptions, makeGrpcClient } from "./GrpcClient.ts"
 import { makeGrpcConnections, STREAMS_PER_CONNECTION } from "./GrpcConnections.ts"
 import { MACPRuntimeService } from "./gen/macp/v1/service_pb.ts"
 import type { RuntimeIdentity, RuntimePolicy } from "./RuntimeCatalog.ts"
-import type { SessionSubscription } from "./RuntimeClientShape.ts"
+import type { SessionControl, SessionSubscription } from "./RuntimeClientShape.ts"
 import { RuntimeCredentials } from "./RuntimeCredentials.ts"
-import { RuntimeError } from "./RuntimeError.ts"
-import { ackFromWire } from "./WireFrames.ts"
+import type { RuntimeError } from "./RuntimeError.ts"
 
 /** A message as a participant sends it; the runtime writes the sender. */
 export type OutgoingEnvelope = Omit<RawEnvelope, "sender" | "macpVersion" | "timestampUnixMs"> & {
@@ -27,6 +26,9 @@ export interface ParticipantCalls {
   readonly getPolicy: (policyId: string) => Effect.Effect<RuntimePolicy, RuntimeError>
   /** Once: a refusal of the runtime is in the answer, and a failure does not say whether the message was accepted. */
   readonly send: (envelope: OutgoingEnvelope) => Effect.Effect<SendAck, RuntimeError>
+  /** Once, as `send`. Only the initiator and the participants that may commit are allowed to. */
+  readonly suspendSession: (control: SessionControl) => Effect.Effect<SendAck, RuntimeError>
+  readonly resumeSession: (control: SessionControl) => Effect.Effect<SendAck, RuntimeError>
 }
 
 /**
@@ -41,7 +43,7 @@ export class ParticipantClient extends Context.Service<
     Layer.effect(ParticipantClient, make(options)).pipe(Layer.provide(RuntimeCredentials.layerNone))
 }
 
-/** Deadline of a Send. */
+/** Deadline of a call that changes a session. */
 const SEND_TIMEOUT_MS = 10_000
 /** A Send is small, and so is its answer. */
 const SEND_BYTES = 4 * 1024 * 1024
@@ -78,10 +80,7 @@ const make = Effect.fnUntraced(function* (options: GrpcClientOptions) {
           },
           call
         ),
-      ({ ack }) => {
-        if (ack !== undefined) return ackFromWire(ack)
-        throw new RuntimeError({ reason: "INTERNAL", method: "Send", message: "the runtime sent no acknowledgement" })
-      }
+      ackOf("Send")
     )
   return ParticipantClient.of({
     as: (bearer) => {
@@ -94,8 +93,14 @@ const make = Effect.fnUntraced(function* (options: GrpcClientOptions) {
           Stream.provideService(reads.streamSession(subscription), OtherCredentials, credentials),
         getSession: (sessionId) => own(reads.getSession(sessionId)),
         getPolicy: (policyId) => own(reads.getPolicy(policyId)),
-        send: (envelope) => own(send(envelope))
+        send: (envelope) => own(send(envelope)),
+        suspendSession: (control) =>
+          own(unary(suspendSession, (rpc, call) => rpc.suspendSession(control, call), ackOf("SuspendSession"))),
+        resumeSession: (control) =>
+          own(unary(resumeSession, (rpc, call) => rpc.resumeSession(control, call), ackOf("ResumeSession")))
       }
     }
   })
 })
+
+const { resumeSession, suspendSession } = MACPRuntimeService.method

@@ -28,6 +28,9 @@ import { callFailure, connect, type RuntimeConnection, subscribeFrames } from ".
 
 type Init<Desc extends DescMessage> = MessageInitShape<Desc>
 
+/** How often a message is sent again that met a suspended session: each resume of a session may be a short one. */
+const RESUMES = 20
+
 /** Attempts after the first one, and the milliseconds before them, doubling. */
 const SEND_RETRIES = 3
 const FIRST_BACKOFF_MS = 100
@@ -106,13 +109,28 @@ const make = Effect.fnUntraced(function* (
       payload,
       ...scope
     })
-    return yield* sendOnce(connection, envelope).pipe(
+    const attempt = sendOnce(connection, envelope).pipe(
       Effect.catchIf(isUnknown, (failure) =>
         Effect.flatMap(connection.renew, (isNew) => (isNew ? sendOnce(connection, envelope) : Effect.fail(failure)))
       ),
-      Effect.retry({ schedule: sendBackoff, while: isWorthRetrying }),
-      Effect.tapError((failure) => report(failure, envelope.messageId))
+      Effect.retry({ schedule: sendBackoff, while: isWorthRetrying })
     )
+    // A suspended session refuses messages as one that has ended does, and goes on once it is resumed.
+    const whenOpen = (retries: number): typeof attempt =>
+      Effect.catchIf(attempt, isClosed, (failure) =>
+        Effect.flatMap(hasResumed, (isOpen) => (isOpen && retries > 0 ? whenOpen(retries - 1) : Effect.fail(failure)))
+      )
+    return yield* Effect.tapError(whenOpen(RESUMES), (failure) => report(failure, envelope.messageId))
+  })
+
+  /** Whether the session is open, once it is not suspended. */
+  const hasResumed = Effect.gen(function* () {
+    const state = stateOf(connection, sessionId)
+    const now = yield* state
+    if (now !== SessionState.SUSPENDED) return now === SessionState.OPEN
+    yield* Effect.logInfo(`session ${sessionId} is suspended: the message is sent once it is resumed`)
+    const schedule = Schedule.spaced(END_POLL_MS)
+    return (yield* Effect.repeat(state, { schedule, until: isDecided })) === SessionState.OPEN
   })
 
   /**
@@ -195,6 +213,9 @@ const reasonsOf = (details: Uint8Array = new Uint8Array()) => {
 /** The runtime does not know the credential: of a Send it says so in the acknowledgement. */
 const isUnknown = (failure: AgentFailure): boolean =>
   failure._tag === "MessageRefused" && failure.code === "UNAUTHENTICATED"
+
+const isClosed = (failure: AgentFailure): boolean =>
+  failure._tag === "MessageRefused" && failure.code === "SESSION_NOT_OPEN"
 
 const isWorthRetrying = (failure: AgentFailure): boolean =>
   failure._tag === "RuntimeCallFailed"
@@ -303,16 +324,21 @@ const streamEnded = new RuntimeCallFailed({
 const isOver = (state: SessionState): boolean =>
   state === SessionState.RESOLVED || state === SessionState.CANCELLED || state === SessionState.EXPIRED
 
+const isDecided = (state: SessionState): boolean => isOver(state) || state === SessionState.OPEN
+
 const awaitEnd = (connection: RuntimeConnection, sessionId: string): Effect.Effect<SessionState, RuntimeCallFailed> =>
+  Effect.repeat(stateOf(connection, sessionId), { schedule: Schedule.spaced(END_POLL_MS), until: isOver })
+
+/** The state of the session; unspecified while the runtime does not know it, or does not answer. */
+const stateOf = (connection: RuntimeConnection, sessionId: string): Effect.Effect<SessionState, RuntimeCallFailed> =>
   connection
     .call("GetSession", (options) => connection.client.getSession({ sessionId }, options))
     .pipe(
       Effect.map(({ metadata }) => metadata?.state ?? SessionState.UNSPECIFIED),
-      // Not open yet, or the runtime restarts: poll again. To an agent a session that was dropped after its end is the
-      // same as one that never opened, and its stream has the timeout for that.
+      // Not open yet, or the runtime restarts: it is read again. To an agent a session that was dropped after its end
+      // is the same as one that never opened, and its stream has the timeout for that.
       Effect.catchIf(
         (failure) => failure.isTransport || failure.status === "not_found",
         () => Effect.succeed(SessionState.UNSPECIFIED)
-      ),
-      Effect.repeat({ schedule: Schedule.spaced(END_POLL_MS), until: isOver })
+      )
     )

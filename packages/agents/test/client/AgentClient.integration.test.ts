@@ -1,15 +1,7 @@
-import { createServer, type Http2Server } from "node:http2"
 import { create, fromBinary } from "@bufbuild/protobuf"
-import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect"
-import { connectNodeAdapter } from "@connectrpc/connect-node"
+import { Code, ConnectError } from "@connectrpc/connect"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  type Envelope,
-  MACPRuntimeService,
-  SendResponseSchema,
-  SessionState,
-  SignalPayloadSchema
-} from "@runplane/runtime"
+import { type Envelope, SendResponseSchema, SessionState, SignalPayloadSchema } from "@runplane/runtime"
 import { freePorts } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -20,47 +12,8 @@ import * as Stream from "effect/Stream"
 import { AgentClient } from "../../src/client/AgentClient.ts"
 import { Bootstrap, RenewedCredential } from "../../src/client/Bootstrap.ts"
 import { EXAMPLE_AGENTS } from "../../src/examples/Agents.ts"
-import { balancedHints, bootstrapFor, degraded } from "../support/Bridge.ts"
-
-type Handlers = Partial<ServiceImpl<typeof MACPRuntimeService>>
-
-const addressOf = (server: Http2Server): string => {
-  const bound = server.address()
-  return typeof bound === "object" && bound !== null ? `127.0.0.1:${bound.port}` : ""
-}
-
-/** A runtime that misbehaves as the test wants. */
-const runtime = (handlers: Handlers) =>
-  Effect.acquireRelease(
-    Effect.callback<Http2Server>((resume) => {
-      const server = createServer(
-        connectNodeAdapter({ routes: (router) => router.service(MACPRuntimeService, handlers) })
-      )
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) => Effect.sync(() => server.close())
-  ).pipe(Effect.map(addressOf))
-
-const launchOn = (runtimeUrl: string) => ({
-  runtimeUrl,
-  sessionId: "0197f3a2-6b1e-7c44-9d1a-2f5c8e7b9a21",
-  policyVersion: "policy.default",
-  hints: balancedHints,
-  incident: degraded
-})
-
-const clientOn = (runtimeUrl: string) =>
-  Layer.fresh(AgentClient.layer).pipe(
-    Layer.provide(Bootstrap.layerMemory(bootstrapFor("impact-analyst", launchOn(runtimeUrl))))
-  )
-
-const refusal = (code: string, reasons: ReadonlyArray<string> = []) =>
-  create(SendResponseSchema, {
-    ack: {
-      ok: false,
-      error: { code, details: new TextEncoder().encode(reasons.length === 0 ? "" : JSON.stringify({ reasons })) }
-    }
-  })
+import { bootstrapFor } from "../support/Bridge.ts"
+import { clientOn, type Handlers, launchOn, refusal, runtime } from "../support/Runtimes.ts"
 
 describe("the agent client", () => {
   it.live("sends again after a broken call and a passing refusal, with the same message id", () =>

@@ -19,7 +19,12 @@ export class LaunchRejected extends failure<LaunchRejected>()(400, "LaunchReject
   readonly _tag = "LaunchRejected"
 }
 
-export class LaunchForbidden extends failure<LaunchForbidden>()(403, "LaunchForbidden", ["FORBIDDEN"]) {
+export class LaunchForbidden extends failure<LaunchForbidden>()(403, "LaunchForbidden", [
+  "FORBIDDEN",
+  "SIGN_IN_NOT_FRESH",
+  "PASSKEY_MISSING",
+  "PASSKEY_REFUSED"
+]) {
   readonly _tag = "LaunchForbidden"
 }
 
@@ -31,7 +36,8 @@ export class CatalogEntryNotFound extends failure<CatalogEntryNotFound>()(404, "
   "AGENT_NOT_FOUND",
   "PROCESS_NOT_FOUND",
   "ITEM_NOT_FOUND",
-  "DELEGATION_NOT_FOUND"
+  "DELEGATION_NOT_FOUND",
+  "PASSKEY_NOT_FOUND"
 ]) {
   readonly _tag = "CatalogEntryNotFound"
 }

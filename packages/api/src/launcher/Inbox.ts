@@ -14,6 +14,8 @@ import * as Schema from "effect/Schema"
 import { commaSeparated, integer, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 
+import { PasskeyAssertion } from "./Passkeys.ts"
+
 const absent = Schema.optionalKey
 
 export const MAX_INBOX_PAGE = 100
@@ -205,8 +207,8 @@ export const InboxItem = Schema.Struct({
   mayNotBecause: absent(Field.text("Why the caller may not answer, in words", "you are the requester of the run")),
   reasonRule: Schema.Literals(["required", "optional"]).annotate({ description: "Whether an answer needs a reason" }),
   proof: Schema.Struct({
-    needed: Schema.Literals(["session", "fresh"]).annotate({
-      description: "session: a sign-in; fresh: one of the last five minutes"
+    needed: Schema.Literals(["session", "fresh", "passkey"]).annotate({
+      description: "session: a sign-in; fresh: one of the last five minutes; passkey: a passkey that signs the answer"
     }),
     given: Schema.Literals(["none", "session", "fresh"]).annotate({
       description: "What the caller has; none on a service that requires no sign-in"
@@ -216,6 +218,12 @@ export const InboxItem = Schema.Struct({
   closedActs: absent(Field.text("Why an evaluation or an objection of this seat is not possible now")),
   basis: absent(Basis.annotate({ description: "What the caller is shown; absent while the session is read again" })),
   unavailable: absent(Field.text("Why the item takes no answer now, such as a session that is being read again")),
+  suspension: absent(
+    Field.text(
+      "What the person has to know of the suspension of the session, such as an answer that waits for another party",
+      "the session is suspended until it has an answer"
+    )
+  ),
   messages: Schema.Array(ShownMessage).annotate({
     description: "Evaluations, objections and revealed votes about the same subject, in their order"
   }),
@@ -273,7 +281,8 @@ export const AnswerRequest = Schema.Struct({
   basis: Schema.Struct({
     ordinal: integer({ min: 1 }).annotate(about("Ordinal of the basis that the person was shown", 6)),
     sha256: sha256Text("Its running SHA-256", HASH_EXAMPLE)
-  }).annotate({ description: "What of the session the person was shown: `basis` of the item" })
+  }).annotate({ description: "What of the session the person was shown: `basis` of the item" }),
+  passkey: absent(PasskeyAssertion)
 }).annotate({ identifier: "AnswerRequest", description: "The answer of a person, bound to what it was shown" })
 export type AnswerRequest = typeof AnswerRequest.Type
 

@@ -7,6 +7,7 @@ import { operation, tag } from "../openapi/Describe.ts"
 import { UuidParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { AnsweredItem, AnswerRequest, InboxItem, InboxPage, inboxQuery, ReturnedItem, ReturnRequest } from "./Inbox.ts"
+import { PasskeyChallenge } from "./Passkeys.ts"
 
 const id = { id: UuidParam }
 
@@ -77,6 +78,9 @@ export class InboxGroup extends HttpApiGroup.make("inbox")
       error: [
         Failure.InvalidAnswer,
         Failure.PersonForbidden,
+        Failure.SignInNotFresh,
+        Failure.PasskeyMissing,
+        Failure.PasskeyRefused,
         Failure.ItemNotFound,
         Failure.ItemAnswered,
         Failure.ItemStale,
@@ -99,6 +103,31 @@ export class InboxGroup extends HttpApiGroup.make("inbox")
         description:
           "Stores the answer of an assigned person, once for each item, and sends its message into the session. The same " +
           "answer of the same person again is answered with the first."
+      })
+    ),
+    HttpApiEndpoint.post("challenge", "/inbox/:id/challenges", {
+      params: id,
+      headers: writeHeaders,
+      success: PasskeyChallenge,
+      error: [
+        Failure.PersonForbidden,
+        Failure.PasskeyMissing,
+        Failure.ItemNotFound,
+        Failure.ItemNotOpen,
+        Failure.ItemClosed,
+        Failure.InboxDatabaseAway,
+        Failure.NoPeopleDatabase,
+        Failure.InvalidPackData
+      ]
+    }).annotateMerge(
+      operation({
+        id: "challengeInboxItem",
+        access: "operator",
+        takesVoters: true,
+        summary: "Begin an answer with a passkey",
+        description:
+          "Makes the nonce that a passkey signs together with the answer, once and within five minutes, and lists the " +
+          "passkeys of the caller that count: those of this page, enrolled before the question opened."
       })
     ),
     HttpApiEndpoint.post("return", "/inbox/:id/return", {

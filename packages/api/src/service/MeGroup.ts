@@ -20,6 +20,12 @@ export const Me = Schema.Struct({
       "What the caller may do: ingest sends telemetry, viewer reads, operator acts on runs, admin does everything, " +
       "voter answers questions to people and does nothing else"
   }),
+  isVoter: Schema.optionalKey(
+    Field.flag(
+      "true for a caller that answers questions to people by the role voter, which a token may give beside another " +
+        "role; absent for others"
+    )
+  ),
   runtimeIdentity: Schema.optionalKey(
     Field.text(
       "The identity of the control plane at the runtime, where its settings name one: a session that does not let it " +

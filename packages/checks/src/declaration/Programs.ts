@@ -22,11 +22,18 @@ export const programs: FolderTables = {
     },
     http: {
       meaning: "handlers and answers",
-      knows: ["operate", "people", "examples", "compile", "control-plane", "catalog", "LauncherSettings.ts", "common"]
+      knows: [
+        ...["operate", "slack", "people", "examples", "compile", "control-plane", "catalog"],
+        ...["LauncherSettings.ts", "common"]
+      ]
     },
     operate: {
       meaning: "readiness and metrics",
       knows: ["examples", "people", "control-plane", "catalog", "LauncherSettings.ts", "common"]
+    },
+    slack: {
+      meaning: "questions as messages in Slack: their texts, their rows, calls of Slack",
+      knows: ["people", "catalog", "LauncherSettings.ts", "common"]
     },
     examples: {
       meaning: "the example flow: compile, start the agents, submit the run",

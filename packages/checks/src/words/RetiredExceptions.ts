@@ -96,6 +96,7 @@ export const RETIRED_EXCEPTIONS: ReadonlyArray<RetiredException> = [
     "packages/launcher/src/compile/",
     "packages/launcher/src/examples/",
     "packages/cli/src/commands/launcher/Inbox.ts",
+    "packages/cli/test/commands/seals/SignedAnswers.test.ts",
     "packages/launcher/test/compile/CompilePeople.test.ts",
     "packages/mcp/src/tools/People.ts",
     "packages/server/src/settings/DeploymentRules.ts"

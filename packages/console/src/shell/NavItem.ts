@@ -4,4 +4,6 @@ export interface NavItem {
   readonly title: string
   /** The key after `g` that opens the page. */
   readonly key: string
+  /** The address of a page of another service. */
+  readonly href?: string
 }

@@ -21,7 +21,7 @@ interface Entry {
 const MOST_RUNS = 7
 
 interface PaletteProps {
-  readonly items: ReadonlyArray<Pick<NavItem, "path" | "title">>
+  readonly items: ReadonlyArray<Pick<NavItem, "href" | "path" | "title">>
   readonly onClose: () => void
 }
 
@@ -48,7 +48,15 @@ export default function Palette({ onClose, items }: PaletteProps) {
   const entries: ReadonlyArray<Entry> = [
     ...items
       .filter(({ title }) => fits(title))
-      .map(({ path, title }): Entry => ({ id: path, group: "Pages", title, says: "", run: () => go(path) })),
+      .map(
+        ({ href, path, title }): Entry => ({
+          id: path,
+          group: "Pages",
+          title,
+          says: "",
+          run: () => (href === undefined ? go(path) : window.location.assign(href))
+        })
+      ),
     ...found.map((run): Entry => {
       const { title } = runFacts(run)
       const says = run.id.slice(0, 8)

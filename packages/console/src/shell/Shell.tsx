@@ -33,11 +33,11 @@ export const Shell = ({
   const scope = carried(useSearch())
   useShortcuts([
     ...items.map(
-      ({ key, path, title }): Shortcut => ({
+      ({ href, key, path, title }): Shortcut => ({
         keys: `g ${key}`,
         says: `Go to ${title}`,
         group: "Go",
-        run: () => go(`${path}${scope}`)
+        run: () => (href === undefined ? go(`${path}${scope}`) : window.location.assign(href))
       })
     ),
     { keys: "mod+k", says: "Go anywhere", group: "Page", run: () => setPaletteOpen(true) },
@@ -115,6 +115,9 @@ const Brand = () => (
   </Link>
 )
 
+const NAV_LINK = "flex h-8 items-center gap-2.5 rounded-md px-2 font-medium"
+const ELSEWHERE = "text-soft hover:bg-sunken hover:text-text"
+
 interface SidebarProps {
   readonly items: ReadonlyArray<NavItem>
   readonly onHelp: () => void
@@ -141,24 +144,31 @@ const Sidebar = ({ onFind, onGo, onHelp, items }: SidebarProps) => {
         </span>
       </button>
       <nav aria-label="Pages" className="flex flex-col gap-0.5 p-2">
-        {items.map(({ path, title }) => {
+        {items.map(({ href, path, title }) => {
           const isHere = location === path || location.startsWith(`${path}/`)
-          return (
-            <Link
-              key={path}
-              href={`${path}${scope}`}
-              aria-current={isHere ? "page" : undefined}
-              {...(onGo === undefined ? {} : { onClick: onGo })}
-              className={`flex h-8 items-center gap-2.5 rounded-md px-2 font-medium ${
-                isHere ? "bg-accent-soft text-accent" : "text-soft hover:bg-sunken hover:text-text"
-              }`}
-            >
+          const content = (
+            <>
               <span className="size-4">
                 <Suspense fallback={null}>
                   <NavIcon path={path} />
                 </Suspense>
               </span>
               {title}
+            </>
+          )
+          return href !== undefined ? (
+            <a key={path} href={href} className={`${NAV_LINK} ${ELSEWHERE}`}>
+              {content}
+            </a>
+          ) : (
+            <Link
+              key={path}
+              href={`${path}${scope}`}
+              aria-current={isHere ? "page" : undefined}
+              {...(onGo === undefined ? {} : { onClick: onGo })}
+              className={`${NAV_LINK} ${isHere ? "bg-accent-soft text-accent" : ELSEWHERE}`}
+            >
+              {content}
             </Link>
           )
         })}

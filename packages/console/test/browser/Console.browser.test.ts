@@ -270,6 +270,8 @@ describe("the console in a browser", () => {
     await go(page, "/launch?scenario=incident%2Fregion-failover&version=1.0.0")
     const launch = page.getByRole("button", { name: "Launch" })
     await launch.waitFor()
+    const inbox = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Inbox" })
+    assert.strictEqual(await inbox.getAttribute("href"), `${LAUNCHER}/inbox`)
     assert.deepStrictEqual(await violationsOf(page), [])
     await picture(page, "launch-1280-light")
     await page.getByRole("button", { name: "As JSON" }).click()

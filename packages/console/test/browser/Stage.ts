@@ -127,7 +127,7 @@ interface StageOptions {
   readonly signedIn?: boolean
   /** Where the page keeps its key; below a path it has a name of its own. */
   readonly storedKey?: string
-  /** A proxy in front of the services. */
+  /** A proxy in front of the services; the certificate of one with TLS is not checked. */
   readonly origin?: string
 }
 
@@ -147,7 +147,8 @@ export const openPage = async ({
   const context = await browser.newContext({
     viewport: { width, height: width < 500 ? 844 : 800 },
     colorScheme: theme,
-    reducedMotion: "reduce"
+    reducedMotion: "reduce",
+    ignoreHTTPSErrors: proxy?.startsWith("https:") === true
   })
   context.setDefaultTimeout(PATIENCE_MS)
   if (signedIn) {

@@ -11,6 +11,7 @@ import { Redactor } from "../platform/deployment/Redactor.ts"
 import { Ids } from "../platform/Ids.ts"
 import { isoNow } from "../platform/IsoNow.ts"
 import { makePeopleFacts } from "./PeopleFacts.ts"
+import { withoutUnprovable } from "./RedactedAnswer.ts"
 
 const settings = { launcher: ControlPlaneSettings.LAUNCHER_KEY_NAME, keys: ServiceSettings.AUTH_API_KEYS }
 
@@ -34,8 +35,13 @@ export const makeAddArtifact = Effect.gen(function* () {
     kind,
     label: redactor.text(label),
     ...(uri !== undefined && { uri: redactor.text(uri) }),
-    ...(inline !== undefined && { inline: redactor.payload(inline, "json") })
+    ...(inline !== undefined && { inline: redactedContent(kind, inline) })
   })
+
+  const redactedContent = (kind: string, inline: NonNullable<NewArtifact["inline"]>) => {
+    const content = redactor.payload(inline, "json")
+    return kind === PEOPLE_ANSWER ? withoutUnprovable(redactor, inline, content) : content
+  }
 
   /** The artifact of a key, if the run has it; fails when it is another one. */
   const earlier = Effect.fnUntraced(function* (runId: RunId, key: string, given: ReturnType<typeof redacted>) {

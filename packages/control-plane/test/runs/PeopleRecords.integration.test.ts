@@ -232,6 +232,9 @@ describe("records of people", () => {
           receivedAt: TIME
         })
         assert.strictEqual((yield* call("GET", `/runs/${runId}/messages/m-none`)).status, 404)
+        const { body: refused, status: refusal } = yield* call("GET", `/runs/${runId}/messages/m%00own`)
+        assert.strictEqual(refusal, 400)
+        assert.strictEqual(refused.message, "Validation failed (the path must not contain the character U+0000)")
         assert.strictEqual((yield* call("GET", `/runs/${randomUUID()}/messages/m-own`)).body.errorCode, "RUN_NOT_FOUND")
       })
     )

@@ -92,6 +92,9 @@ export const reasonWithLine = (
   return text === "" ? line : `${text}\n${line}`
 }
 
+/** The text of a person in a reason of the session: without the line that names person, item and hash. */
+export const withoutLine = (reason: string): string => reason.replace(/(?:^|\n)\[[^\n\]]+ sha256:[0-9a-f]{16}\]$/, "")
+
 /** The reason of an act by the deadline. */
 export const noAnswerBy = (deadline: string): string => `no answer by ${deadline}`
 

@@ -3,6 +3,7 @@ import { type AnswerFact, SHOWN_HASH_SIGNS } from "../events/PeopleFacts.ts"
 import { AnswerAct } from "./AnswerAct.ts"
 import { boundedText, nonceText, sha256Text, timeText } from "./ArtifactTexts.ts"
 import { Basis } from "./Basis.ts"
+import { PasskeyRecord } from "./PasskeyProof.ts"
 
 const optional = Schema.optionalKey
 
@@ -23,7 +24,7 @@ export const PeopleAnswer = Schema.Struct({
   origin: Schema.Literals(["person", "deadline"]),
   person: optional(boundedText),
   onBehalfOf: optional(boundedText),
-  proof: optional(Schema.Literals(["none", "session", "fresh", "passkey"])),
+  proof: optional(Schema.Literals(["none", "session", "fresh", "passkey", "slack"])),
   act: AnswerAct,
   recommendation: optional(boundedText),
   confidence: optional(Schema.Finite),
@@ -50,8 +51,17 @@ export const PeopleAnswer = Schema.Struct({
   /** What the person could see before the answer: votes of others, by the rules of the seat or by another right. */
   revealed: Schema.Literals(["after", "before"]),
   couldHaveSeen: Schema.Boolean,
+  /** How its passkey has signed it. */
+  passkey: optional(PasskeyRecord),
   nonce: nonceText
 })
+  .check(
+    Schema.makeFilter(({ passkey, proof }) =>
+      (proof === "passkey") === (passkey !== undefined)
+        ? undefined
+        : { path: ["passkey"], issue: "an answer with the proof passkey has it, and no other" }
+    )
+  )
   .check(
     Schema.makeFilter(({ onBehalfOf, origin, person }) =>
       (origin === "person") !== (person !== undefined)

@@ -12,6 +12,10 @@ import {
   seatMode,
   seatRules
 } from "./SeatRules.ts"
+import { longestSuspendMs } from "./Suspension.ts"
+
+/** What people sign in with at a service: its keys, an OIDC issuer, or nothing. */
+export type SignInKind = "key" | "oidc" | "none"
 
 /** What `people:` is checked against. */
 export interface PeopleContext {
@@ -27,12 +31,16 @@ export interface PeopleContext {
   readonly policy: BoundPolicy | undefined
   /** The groups that the directory defines; undefined where groups come from tokens. */
   readonly groups: ReadonlySet<string> | undefined
-  /** What people sign in with; undefined where it is not known. A key has no time of sign-in. */
-  readonly signIn?: "key" | "oidc"
+  /** What people sign in with; undefined where it is not known. */
+  readonly signIn?: SignInKind | undefined
 }
 
-/** How long a runtime lets a session be suspended when the session does not say. */
-const DEFAULT_MAX_SUSPEND_MS = 7 * 86_400_000
+/** Why a service cannot prove when a person has signed in; undefined for one that can. */
+const LACKS: Readonly<Record<SignInKind, string | undefined>> = {
+  key: "a key has no time of sign-in",
+  none: "set OIDC_ISSUER and OIDC_CLIENT_ID",
+  oidc: undefined
+}
 
 /** What is wrong with the seats of a launch: errors are refused, warnings are shown. Pure. */
 export const peopleFaults = (people: PeopleText, context: PeopleContext): ReadonlyArray<PeopleFault> => {
@@ -53,8 +61,20 @@ export const peopleFaults = (people: PeopleText, context: PeopleContext): Readon
         return [{ level: "error", at: [seat], message } as const]
       }
       return seatFaults(seat, text, context)
-    })
+    }),
+    ...mixedWaits(people)
   ]
+}
+
+/** A seat that suspends the session beside one that does not: the time goes on while the other one has a question. */
+const mixedWaits = (people: PeopleText): ReadonlyArray<PeopleFault> => {
+  const entries = Object.entries(people)
+  const open = entries.filter(([, { wait }]) => wait !== "suspend").map(([seat]) => seat)
+  return entries.flatMap(([seat, { wait }]): ReadonlyArray<PeopleFault> => {
+    if (wait !== "suspend" || open.length === 0) return []
+    const message = `no suspension while ${open.join(", ")} has an open question: write wait: suspend for each seat`
+    return [{ level: "warning", at: [seat, "wait"], message }]
+  })
 }
 
 const seatFaults = (seat: string, text: PeopleText[string], context: PeopleContext): ReadonlyArray<PeopleFault> => {
@@ -76,9 +96,8 @@ const seatFaults = (seat: string, text: PeopleText[string], context: PeopleConte
     refuse("assign", `no directory defines the group "${group}"`)
   }
   escalationFaults(rules, context, refuse, warn)
-  if (rules.proof === "passkey") refuse("proof", "proof passkey is not supported yet: write session or fresh")
-  else if (rules.proof !== "session" && context.signIn === "key") {
-    refuse("proof", `proof ${rules.proof} needs a sign-in at an OIDC issuer: a key has no time of sign-in`)
+  if (rules.proof !== "session" && LACKS[context.signIn ?? "oidc"] !== undefined) {
+    refuse("proof", `proof ${rules.proof} needs a sign-in at an OIDC issuer: ${LACKS[context.signIn ?? "oidc"]}`)
   }
   if (context.policy !== undefined) policyFaults(seat, mode, rules, context.policy, context, refuse, warn)
   if (rules.ask === "pivotal" && rules.reveal === "after") {
@@ -97,8 +116,7 @@ const timeFaults = (rules: SeatRules, { maxSuspendMs, ttlMs }: PeopleContext, re
       `the deadline is after the end of the session (ttlMs ${ttlMs}): shorten it, or write wait: suspend`
     )
   }
-  // Zero is the runtime's word for its default.
-  const longest = maxSuspendMs === undefined || maxSuspendMs === 0 ? DEFAULT_MAX_SUSPEND_MS : maxSuspendMs
+  const longest = longestSuspendMs(maxSuspendMs)
   if (deadlineMs !== undefined && wait === "suspend" && longest < deadlineMs) {
     refuse("deadline", `the deadline is longer than a suspension can be (${longest} ms): raise maxSuspendMs`)
   }

@@ -88,7 +88,12 @@ export const planSeat = (
   view: SeatView,
   seat: Seat,
   items: ReadonlyArray<StoredItem>,
-  now: { readonly unixMs: number; readonly ended: string | undefined }
+  now: {
+    readonly unixMs: number
+    readonly ended: string | undefined
+    /** Why a session has expired that its seats suspend: then an open item expires too, with this reason. */
+    readonly expiry?: string | undefined
+  }
 ): SeatPlan => {
   const ended = isCommitted(view) ? "RESOLVED" : now.ended
   const changes: Array<ItemChange> = []
@@ -97,7 +102,8 @@ export const planSeat = (
   for (const item of items) {
     if (item.state === "answered" || item.state === "sent") changes.push(...readBack(view, seat, item))
     if (item.state !== "waiting" && item.state !== "open") continue
-    const step = stepOf(view, seat, item, { unixMs: now.unixMs, ended })
+    const expiry = ended === "EXPIRED" ? now.expiry : undefined
+    const step = stepOf(view, seat, item, { unixMs: now.unixMs, ended, expiry })
     if (typeof step === "number") wakes.push(step)
     else if (step !== undefined) changes.push(step)
   }
@@ -128,7 +134,11 @@ const stepOf = (
   view: SeatView,
   seat: Seat,
   item: StoredItem,
-  { ended, unixMs }: { readonly unixMs: number; readonly ended: string | undefined }
+  {
+    ended,
+    expiry,
+    unixMs
+  }: { readonly unixMs: number; readonly ended: string | undefined; readonly expiry: string | undefined }
 ): ItemChange | number | undefined => {
   const { id } = item
   const { rules } = seat
@@ -137,7 +147,10 @@ const stepOf = (
   if (subject === undefined) return undefined
   const close = (state: "stale" | "not-needed" | "expired" | "withdrawn", reason: string) =>
     ({ _tag: "close", id, state, reason }) satisfies ItemChange
-  if (ended !== undefined) return close("withdrawn", `the session is ${ended}`)
+  if (ended !== undefined) {
+    if (expiry === undefined) return close("withdrawn", `the session is ${ended}`)
+    return close(item.state === "open" ? "expired" : "withdrawn", expiry)
+  }
   const ballot = ballotBy(view, seat.id, subject.statement.proposalId)
   if (ballot !== undefined) {
     return { ...close("withdrawn", `the seat has acted by message ${ballot.ordinal}`), hasActed: true }

@@ -30,6 +30,9 @@ export interface SessionOpening {
   readonly participants: ReadonlyArray<string>
   readonly modeVersion: string
   readonly configurationVersion: string
+  readonly ttlMs: number
+  /** 0: the default of the runtime. */
+  readonly maxSuspendMs: number
 }
 
 /** A session as a seat sees it, from its first message on. */
@@ -69,6 +72,8 @@ export const seeEnvelope = (
   const { payload } = decodePayload(decode, envelope)
   const text = (key: string) => (typeof payload[key] === "string" ? payload[key] : undefined)
   const number = (key: string) => (typeof payload[key] === "number" ? payload[key] : undefined)
+  // Numbers of 64 bits are texts in the JSON of the protocol.
+  const integer = (key: string) => Number(text(key) ?? number(key) ?? 0)
   const type = envelope.messageType
   const isStart = type === "SessionStart" && view.opening === undefined
   const participants = payload["participants"]
@@ -102,7 +107,9 @@ export const seeEnvelope = (
         initiator: envelope.sender,
         participants: Array.isArray(participants) ? participants.filter((one) => typeof one === "string") : [],
         modeVersion: text("modeVersion") ?? "",
-        configurationVersion: text("configurationVersion") ?? ""
+        configurationVersion: text("configurationVersion") ?? "",
+        ttlMs: integer("ttlMs"),
+        maxSuspendMs: integer("maxSuspendMs")
       }
     }),
     messages: [...view.messages, message],

@@ -8,7 +8,8 @@ export {
   isAllowedAct,
   isLastWord,
   noAnswerBy,
-  reasonWithLine
+  reasonWithLine,
+  withoutLine
 } from "./AnswerAct.ts"
 export {
   type AnswerVerdict,
@@ -44,6 +45,18 @@ export {
   unreachedText
 } from "./Escalation.ts"
 export { ItemState, isClosed, mayBecome } from "./ItemLife.ts"
+export { passkeyChallenge, type SignedAnswer, signedText } from "./PasskeyChallenge.ts"
+export { checkSignedMessage, type SignedMessage } from "./PasskeyMessage.ts"
+export {
+  checkPasskey,
+  es256Point,
+  PasskeyRecord,
+  type PasskeyTools,
+  type PasskeyVerdict,
+  type ProvedAnswer,
+  type PublicPoint,
+  readSignedText
+} from "./PasskeyProof.ts"
 export { answerFactOf, MAX_UNSEEN, PeopleAnswer } from "./PeopleAnswer.ts"
 export { type EscalationRecord, itemFactOf, PeopleItem } from "./PeopleItem.ts"
 export { assignableNames, type Person, personIn } from "./Person.ts"
@@ -58,7 +71,7 @@ export {
 } from "./PersonDelegation.ts"
 export { policyLines } from "./PolicyLines.ts"
 export { type Hashed, type HashedSubject, policyHash, proposalHash, sha256Hex } from "./ProposalHash.ts"
-export { type PeopleContext, peopleFaults } from "./SeatFaults.ts"
+export { type PeopleContext, peopleFaults, type SignInKind } from "./SeatFaults.ts"
 export { seatInfluence } from "./SeatInfluence.ts"
 export {
   type ItemChange,
@@ -99,5 +112,24 @@ export {
   type ViewTools,
   withheldUpTo
 } from "./SeatView.ts"
+export { FRESH_SECONDS, isFreshSignIn } from "./SignInAge.ts"
 export { type Staleness, staleSince } from "./Staleness.ts"
 export { statedTime, TIME_FORM } from "./StatedTime.ts"
+export {
+  lastMade,
+  longestSuspendMs,
+  MAX_SUSPENSIONS,
+  planSuspension,
+  type SessionNow,
+  SUSPENSION_PAUSES,
+  type SuspendableSeat,
+  type SuspendableSession,
+  type SuspensionAct,
+  type SuspensionPauses,
+  type SuspensionPlan,
+  type SuspensionState,
+  type SuspensionStep,
+  suspensionsOf,
+  suspensionText,
+  whyExpired
+} from "./Suspension.ts"

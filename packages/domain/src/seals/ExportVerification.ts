@@ -5,6 +5,7 @@ import type { StoredReceipt } from "../receipts/StoredReceipt.ts"
 import type { Sha256 } from "../values/Sha256.ts"
 import { eventBytes } from "./Chain.ts"
 import { checkErasures } from "./ErasureVerification.ts"
+import { answersAmong, type ExportedAnswer } from "./ExportedAnswers.ts"
 import { ExportDigest, ExportSalts, exportEnds, signedDigest, storedText } from "./ExportForm.ts"
 import { checkFrames, type FramesChecked } from "./Frames.ts"
 import { elementsOf, memberSpans } from "./JsonSpans.ts"
@@ -144,6 +145,14 @@ export const verifyExport = (
     marks: marks === undefined ? null : { entries: marks.entries, signature: marks.signature },
     ...compared
   }
+}
+
+export type { ExportedAnswer } from "./ExportedAnswers.ts"
+
+/** The answers of people in an export; none in a file that is not one. */
+export const answersInExport = (bytes: Uint8Array): ReadonlyArray<ExportedAnswer> => {
+  const parts = partsOf(bytes)
+  return "ok" in parts ? [] : answersAmong(parts.records.artifacts, parts.events)
 }
 
 /** What proves the history of an export, decoded. */

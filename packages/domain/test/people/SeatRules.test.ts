@@ -146,7 +146,8 @@ describe("people of a scenario", () => {
       "onDeadline: no participant of a handoff can abstain"
     ],
     ["a proof that a key cannot give", { proof: "fresh" }, { signIn: "key" }, "proof: proof fresh needs a sign-in"],
-    ["a proof that no sign-in gives", { proof: "passkey" }, {}, "proof: proof passkey is not supported yet"],
+    ["a proof without an issuer", { proof: "fresh" }, { signIn: "none" }, "proof: proof fresh needs a sign-in at an"],
+    ["a passkey without an issuer", { proof: "passkey" }, { signIn: "key" }, "proof: proof passkey needs a sign-in at"],
     [
       "a handoff that silence accepts",
       {},
@@ -213,6 +214,17 @@ describe("people of a scenario", () => {
     assert.lengthOf(lines, 1)
     assert.include(lines[0], "warning ")
     assert.include(lines[0], found)
+  })
+
+  it("warn where another seat keeps the session from its suspension, and accept a deadline beyond its time", () => {
+    const two = (wait: "open" | "suspend") => ({
+      ...entry({ wait: "suspend", deadline: "4d" }),
+      b: { assign: ["person:x"], wait }
+    })
+    assert.deepStrictEqual(linesOf(two("suspend"), { seats: [SEAT, "b"] }), [])
+    assert.deepStrictEqual(linesOf(two("open"), { seats: [SEAT, "b"] }), [
+      `warning ${SEAT}.wait: no suspension while b has an open question: write wait: suspend for each seat`
+    ])
   })
 
   it("do not warn where a policy needs the seat", () => {

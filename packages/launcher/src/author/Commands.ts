@@ -56,6 +56,10 @@ const folders = {
     Flag.withDescription("Folder at which the service starts; scripts of agents may be below it, too"),
     Flag.withFallbackConfig(Config.String("SERVICE_ROOT")),
     Flag.withDefault(".")
+  ),
+  signIn: Flag.Literals("sign-in", ["oidc", "key", "none"]).pipe(
+    Flag.withDescription("What people sign in with at the service; without it any proof of a seat is taken"),
+    Flag.optional
   )
 }
 
@@ -64,8 +68,14 @@ const packs = Command.make("packs").pipe(
   Command.withSharedFlags(folders)
 )
 
-const settings = Effect.map(packs, ({ agentsDir, packsRoot, policiesDir, serviceRoot }) =>
-  LauncherSettings.layerFrom({ packsDir: packsRoot, agentsDir, policiesDir, serviceRoot })
+const settings = Effect.map(packs, ({ agentsDir, packsRoot, policiesDir, serviceRoot, signIn }) =>
+  LauncherSettings.layerFrom({
+    packsDir: packsRoot,
+    agentsDir,
+    policiesDir,
+    serviceRoot,
+    signIn: Option.getOrUndefined(signIn)
+  })
 )
 
 /**
@@ -125,7 +135,7 @@ const validate = Command.make(
     const folder = yield* openPacks(yield* requirePacks)
     const directory = path.resolve(path.basename(given) === "scenario.yaml" ? path.dirname(given) : given)
     const agents = yield* knownAgents
-    const { policiesDir } = yield* Effect.provide(LauncherSettings, yield* settings)
+    const { policiesDir, signIn } = yield* Effect.provide(LauncherSettings, yield* settings)
     const { checked, findings } = (yield* folder.isFile(path.join(directory, "scenario.yaml")))
       ? checkScenario(yield* folder.scenario(directory), {
           compileSchema: compileInputSchema,
@@ -146,7 +156,7 @@ const validate = Command.make(
         ? []
         : [
             ...policyFindings(checked, policies),
-            ...peopleFindings(checked, { isPerson: agents.isPerson, groups: inPack.groups }, policies)
+            ...peopleFindings(checked, { isPerson: agents.isPerson, groups: inPack.groups, signIn }, policies)
           ])
     ]
     yield* report({
@@ -175,7 +185,7 @@ const lint = Command.make(
   Effect.fnUntraced(function* ({ target }) {
     const path = yield* Path.Path
     const root = yield* requirePacks
-    const { policiesDir } = yield* Effect.provide(LauncherSettings, yield* settings)
+    const { policiesDir, signIn } = yield* Effect.provide(LauncherSettings, yield* settings)
     const folder = yield* openPacks(root)
     const single = Option.filter(target, (name) => path.resolve(name) !== path.resolve(root))
     const all = yield* folder.list(path.resolve(root))
@@ -195,6 +205,7 @@ const lint = Command.make(
       compileSchema: compileInputSchema,
       knowsAgent: agents.knowsAgent,
       isPerson: agents.isPerson,
+      signIn,
       policies: yield* checkPolicyFiles(policiesDir)
     })
     const files = yield* openPackFiles(root)

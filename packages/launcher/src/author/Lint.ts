@@ -17,6 +17,7 @@ export interface LintContext extends Omit<ScenarioChecksContext, "undescribedCom
   readonly policies: CheckedPolicies
   /** Which agents are persons; undefined where the catalog of agents is not known. */
   readonly isPerson: KnownPeople["isPerson"]
+  readonly signIn?: KnownPeople["signIn"]
 }
 
 type PackContext = LintContext & KnownPeople

@@ -2,6 +2,7 @@ import type { LauncherFault } from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { PeopleDocument } from "./PackDocuments.ts"
 import { PackRegistry } from "./PackRegistry.ts"
 
 /**
@@ -13,10 +14,8 @@ export class Directory extends Context.Service<
   {
     /** The groups of a person by the slug of the pack, without the packs that do not name the person. */
     readonly groupsOf: (personId: string) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, LauncherFault>
-    /** The persons of the pack of a scenario, with their groups; empty for a pack without the file. */
-    readonly peopleOf: (
-      scenarioRef: string
-    ) => Effect.Effect<ReadonlyArray<{ readonly id: string; readonly groups: ReadonlyArray<string> }>, LauncherFault>
+    /** The people of the pack of a scenario; none for a pack without a directory. */
+    readonly peopleOf: (scenarioRef: string) => Effect.Effect<PeopleDocument["people"], LauncherFault>
   }
 >()("runplane/launcher/Directory") {
   static readonly layer = Layer.effect(
@@ -24,6 +23,11 @@ export class Directory extends Context.Service<
     Effect.gen(function* () {
       const { catalog } = yield* PackRegistry
       return Directory.of({
+        peopleOf: (scenarioRef) =>
+          Effect.map(catalog, ({ packs }) => {
+            const pack = scenarioRef.split("/")[0]
+            return packs.find(({ slug }) => slug === pack)?.people ?? {}
+          }),
         groupsOf: (personId) =>
           Effect.map(
             catalog,
@@ -34,13 +38,7 @@ export class Directory extends Context.Service<
                   return found === undefined ? [] : [[slug, found.groups ?? []] as const]
                 })
               )
-          ),
-        peopleOf: (scenarioRef) =>
-          Effect.map(catalog, ({ packs }) => {
-            const [wanted] = scenarioRef.split("/")
-            const people = packs.find(({ slug }) => slug === wanted)?.people ?? {}
-            return Object.entries(people).map(([id, { groups = [] }]) => ({ id, groups }))
-          })
+          )
       })
     })
   )

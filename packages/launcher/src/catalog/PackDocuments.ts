@@ -29,9 +29,28 @@ export type PackDocument = typeof PackDocument.Type
 
 const Id = Schema.String.check(Schema.isPattern(/^[^\s{}]+$/, { expected: "an id without spaces and braces" }))
 
+/** One address without a display name: with a space, a bracket or a control character it could add others. */
+const Email = Schema.String.check(
+  Schema.isPattern(/^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/u, {
+    expected: "an address such as ana@example.org"
+  })
+)
+
+const SlackMember = Schema.String.check(
+  Schema.isPattern(/^[UW][A-Z0-9]{2,20}$/, { expected: "a member id of Slack such as U012AB3CD" })
+)
+
 /** `people.yaml`: the people of a pack, by the stable id that they sign in with. */
 export const PeopleDocument = Schema.Struct({
-  people: Schema.Record(Id, Schema.Struct({ name: optional(Schema.String), groups: optional(Schema.Array(Id)) }))
+  people: Schema.Record(
+    Id,
+    Schema.Struct({
+      name: optional(Schema.String),
+      groups: optional(Schema.Array(Id)),
+      email: optional(Email),
+      slack: optional(SlackMember)
+    })
+  )
 })
 export type PeopleDocument = typeof PeopleDocument.Type
 

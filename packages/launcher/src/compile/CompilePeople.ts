@@ -5,7 +5,8 @@ import {
   type PeopleFault,
   PeopleText,
   peopleFaults,
-  readPeople
+  readPeople,
+  type SignInKind
 } from "@runplane/domain"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -20,6 +21,8 @@ export interface KnownPeople {
   readonly isPerson: ((agentRef: string) => boolean) | undefined
   /** Undefined where groups come from tokens. */
   readonly groups: ReadonlySet<string> | undefined
+  /** Undefined where the service is not known. */
+  readonly signIn?: SignInKind | undefined
 }
 
 /** Whether a person takes part in a launch, or is meant to. */
@@ -40,11 +43,7 @@ export const compilePeople = (
     if (!hasSeats(launch, known.isPerson)) return undefined
     const { people: filled } = yield* interpolate({ people: encodePeople(launch.people ?? {}) }, inputs)
     const people = yield* Result.mapError(readPeople(filled), refusal)
-    const faults = [
-      ...assigneeFaults(people),
-      ...peopleFaults(people, seatContext(launch, initiator, known)),
-      ...missingFeatures(people)
-    ]
+    const faults = [...assigneeFaults(people), ...peopleFaults(people, seatContext(launch, initiator, known))]
     const errors = faults.filter(({ level }) => level === "error")
     return errors.length === 0 ? people : yield* Result.fail(refusal(errors))
   })
@@ -53,7 +52,7 @@ export const compilePeople = (
 export const seatContext = (
   { maxSuspendMs, modeName, participants, ttlMs }: LaunchBlock,
   initiator: string | undefined,
-  { groups, isPerson }: KnownPeople
+  { groups, isPerson, signIn }: KnownPeople
 ): PeopleContext => ({
   modeName,
   ttlMs,
@@ -62,22 +61,9 @@ export const seatContext = (
   participants: participants.map(({ id }) => id),
   seats: isPerson && participants.flatMap(({ agentRef, id }) => (isPerson(agentRef) ? [id] : [])),
   policy: undefined,
-  groups
+  groups,
+  signIn
 })
-
-/** Rules that no version has yet: a seat that ignored them would follow other rules than its author wrote. */
-export const missingFeatures = (people: PeopleText): ReadonlyArray<PeopleFault> =>
-  Object.entries(people).flatMap(([seat, { proof = "session", wait = "open" }]) => {
-    const refuse = (key: string, text: string): PeopleFault => ({
-      level: "error",
-      at: [seat, key],
-      message: `people.${seat}.${key}: ${text}`
-    })
-    return [
-      ...(wait === "suspend" ? [refuse("wait", "suspending the session is not supported yet: write open")] : []),
-      ...(proof !== "session" ? [refuse("proof", `proof ${proof} is not supported yet: write session`)] : [])
-    ]
-  })
 
 /** Values of placeholders that name neither a group nor a person. */
 const assigneeFaults = (people: PeopleText): ReadonlyArray<PeopleFault> =>

@@ -52,7 +52,7 @@ function make({ requiresDatabase }: { readonly requiresDatabase: boolean }) {
     const registry = yield* PackRegistry
     const agents = yield* AgentCatalog
     const random = yield* SecureRandom.SecureRandom
-    const { database, environment, serviceName } = yield* LauncherSettings
+    const { database, environment, serviceName, signIn } = yield* LauncherSettings
     const persons = new Set(agents.profiles.filter(isPerson).map(({ agentRef }) => agentRef))
     // Without profiles nothing is known of any agent.
     const isPersonRef = agents.profiles.length === 0 ? undefined : (agentRef: string) => persons.has(agentRef)
@@ -63,7 +63,7 @@ function make({ requiresDatabase }: { readonly requiresDatabase: boolean }) {
       const scenario = yield* Effect.fromResult(findVersion(catalog, at))
       const sessionId = given ?? (yield* random.uuidV4())
       const groups = groupsIn(catalog.packs.find(({ slug }) => slug === at.pack)?.people)
-      const people = { isPerson: isPersonRef, groups }
+      const people = { isPerson: isPersonRef, groups, signIn }
       const { launch } = (yield* Effect.fromResult(findTemplate(scenario, request.templateId)))?.plan ?? scenario.base
       if (requiresDatabase && database === undefined && hasSeats(launch, isPersonRef)) {
         return yield* invalidConfig(`LAUNCHER_DATABASE_URL is not set: ${request.scenarioRef} has a seat of a person`)

@@ -34,7 +34,7 @@ import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { type FoundRun, LaunchedRuns } from "../control-plane/LaunchedRuns.ts"
 import { PolicyRegistration } from "../control-plane/PolicyRegistration.ts"
 import { controlPlaneForPeople, LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
-import { launchedSeats } from "../people/LaunchedSeats.ts"
+import { launchedSeats, longestLifeMs } from "../people/LaunchedSeats.ts"
 import { People } from "../people/People.ts"
 import { type KeyedLaunch, makeLaunchKeys } from "./LaunchKeys.ts"
 import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
@@ -175,7 +175,7 @@ export class ExampleRuns extends Context.Service<
           const hosted = yield* Effect.raceFirst(attachAll(compiled, members, given, watch, launchSlots), refused)
           const controlPlaneRun = yield* Effect.raceFirst(submittedRun, Effect.as(watch.broken, Option.none()))
           if (!(yield* watch.settle)) return yield* agentAttachFailed(sessionId, yield* watch.dead)
-          const { ttlMs } = compiled.runDescriptor.session
+          const ttlMs = longestLifeMs(compiled)
           yield* runEnds.follow({ sessionId, ttlMs, run: controlPlaneRun, agents: yield* watch.agents })
           return {
             compiled,

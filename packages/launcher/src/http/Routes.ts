@@ -22,9 +22,11 @@ import { DelegationHttp } from "./inbox/DelegationHttp.ts"
 import { InboxHttp } from "./inbox/InboxHttp.ts"
 import { InboxPage } from "./inbox/InboxPage.ts"
 import { layerPageSignIns } from "./inbox/PageSignIns.ts"
+import { PasskeysHttp } from "./inbox/PasskeysHttp.ts"
 import { SignInRoutes } from "./inbox/SignInRoutes.ts"
 import { HealthHttp, LaunchHttp, ProcessesHttp } from "./LaunchHttp.ts"
 import { PeopleHttp } from "./PeopleHttp.ts"
+import { layerSlackBodies, SlackRoutes } from "./slack/SlackRoutes.ts"
 
 /** The probes of a platform (docs/reference/admin.md#readiness, docs/reference/admin.md#metrics-endpoint). */
 const ProbesHttp = HttpApiBuilder.group(
@@ -67,6 +69,7 @@ const handlers = Layer.mergeAll(
   PeopleHttp,
   InboxHttp,
   DelegationHttp,
+  PasskeysHttp,
   HealthHttp,
   ProbesHttp,
   AdminHttp,
@@ -114,7 +117,9 @@ export const LauncherRoutes = api.pipe(
   Layer.provide(LauncherEdge.layerMiddleware.pipe(Layer.provide(layerPageSignIns))),
   Layer.merge(toConsole),
   Layer.merge(SignInRoutes),
+  Layer.merge(SlackRoutes),
   // The edge is registered first, so it is around the page too.
   Layer.merge(Layer.provide(InboxPage, LauncherEdge.layer)),
-  Layer.merge(LauncherEdge.layer)
+  Layer.merge(LauncherEdge.layer),
+  Layer.provide(layerSlackBodies)
 )

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Basis, ItemState } from "@runplane/domain"
+import { Basis, ItemState, type PasskeyRecord } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,9 @@ export interface NewAnswer {
   readonly person: string | undefined
   /** The delegation that gives the right. */
   readonly delegation?: { readonly id: string; readonly by: string } | undefined
-  readonly proof: "none" | "session" | "fresh"
+  readonly proof: "none" | "session" | "fresh" | "passkey" | "slack"
+  /** How a passkey has signed it. */
+  readonly passkey?: PasskeyRecord | undefined
   readonly channel: string
   /** Whether the person could read the votes of others elsewhere; assumed where that is not known. */
   readonly couldHaveSeen?: boolean | undefined
@@ -105,16 +107,17 @@ const make = Effect.gen(function* () {
         payload,
         payloadSha256
       } = answer
-      const { delegation, person, proof } = answer
+      const { delegation, passkey, person, proof } = answer
       const messageId = yield* random.uuidV4()
       yield* become(item, "answered")
       yield* sql`
         INSERT INTO people.answers (item, origin, person, proof, channel, content, proposal_hash, basis, message_id,
-          message_type, payload, payload_sha256, could_have_seen, delegation, on_behalf_of)
+          message_type, payload, payload_sha256, could_have_seen, passkey, delegation, on_behalf_of)
         VALUES (${item}::uuid, ${origin}, ${person ?? null}::text, ${proof}, ${channel},
           ${JSON.stringify(content)}::text::jsonb, ${answer.proposalHash}, ${JSON.stringify(basis)}::text::jsonb,
           ${messageId}, ${messageType}, decode(${Hex.encode(payload)}::text, 'hex'), ${payloadSha256},
-          ${couldHaveSeen}::boolean, ${delegation?.id ?? null}::uuid, ${delegation?.by ?? null}::text)`
+          ${couldHaveSeen}::boolean, ${passkey === undefined ? null : JSON.stringify(passkey)}::text::jsonb,
+          ${delegation?.id ?? null}::uuid, ${delegation?.by ?? null}::text)`
       yield* audit(person ?? "deadline", "item.answered", item, {
         ...{ act: content.act, channel, proof },
         ...(delegation !== undefined && { delegation: delegation.id, onBehalfOf: delegation.by })

@@ -3,6 +3,7 @@ import {
   type AnswerVerdict,
   basisAt,
   checkAnswer,
+  isFreshSignIn,
   type Person,
   type Right,
   seatMode,
@@ -18,16 +19,20 @@ import * as Layer from "effect/Layer"
 import { AnswerRows } from "./AnswerRows.ts"
 import { AssigneeRows } from "./AssigneeRows.ts"
 import { DelegationRows } from "./escalate/DelegationRows.ts"
-import { ItemRows } from "./ItemRows.ts"
+import { type ItemRow, ItemRows } from "./ItemRows.ts"
+import { type PasskeyAssertion, PasskeyProofs } from "./passkeys/PasskeyProofs.ts"
+import type { PasskeyPage, PasskeyRefused } from "./passkeys/WebAuthn.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import { SeatWork } from "./SeatWork.ts"
 
 /** A person as it has signed in. */
 export interface SignedIn extends Person {
-  /** `none` where the service requires no sign-in. */
-  readonly proof: "none" | "session" | "fresh"
-  /** How the answer came in: `api`, `console`, `cli`. */
+  /** `none` where the service requires no sign-in; `slack` where Slack vouches for a member that the directory names. */
+  readonly proof: "none" | "session" | "slack"
+  /** When the person of a cookie signed in at the issuer, Unix milliseconds; undefined where that is not known. */
+  readonly signedInAtUnixMs?: number | undefined
+  /** How the answer came in: `api`, `console`, `cli`, `slack`. */
   readonly channel: string
   /** Whether the credential of the person reads the runs of the control plane too; assumed where that is not known. */
   readonly readsRuns?: boolean
@@ -38,6 +43,8 @@ export interface Submitted {
   readonly content: AnswerContent
   readonly proposalHash: string
   readonly basis: { readonly ordinal: number; readonly sha256: string }
+  /** How a passkey has signed it, in which page. */
+  readonly passkey?: { readonly assertion: PasskeyAssertion; readonly page: PasskeyPage } | undefined
 }
 
 /** Why an answer is not stored. */
@@ -47,6 +54,9 @@ export class AnswerRefused extends Data.TaggedError("AnswerRefused")<{
     | { readonly _tag: "forbidden"; readonly right: Exclude<Right, "answer"> }
     /** The seat requires a sign-in of the last minutes. */
     | { readonly _tag: "not-fresh" }
+    /** The seat requires a passkey. */
+    | { readonly _tag: "unsigned" }
+    | { readonly _tag: "passkey"; readonly why: PasskeyRefused["why"] }
     /** The service does not have the session now: it is read again, or its history is gone. */
     | { readonly _tag: "unavailable"; readonly reason: string; readonly isFinal: boolean }
     | { readonly _tag: "unknown-basis" }
@@ -54,6 +64,10 @@ export class AnswerRefused extends Data.TaggedError("AnswerRefused")<{
     | { readonly _tag: "too-many"; readonly perMinute: number }
     | Exclude<AnswerVerdict, { readonly _tag: "store" | "same" }>
 }> {}
+
+/** What the sign-in of a person proves now, by the clock of the database. */
+export const proofOf = ({ proof, signedInAtUnixMs }: SignedIn, nowUnixMs: number): SignedIn["proof"] | "fresh" =>
+  proof === "session" && isFreshSignIn(signedInAtUnixMs, nowUnixMs) ? "fresh" : proof
 
 /** A refusal for the audit, without the reason that the person wrote. */
 const refusalOf = (why: AnswerRefused["why"], { content }: Submitted) => {
@@ -67,6 +81,8 @@ const refusalOf = (why: AnswerRefused["why"], { content }: Submitted) => {
       return { ...said, state: why.state }
     case "answered":
       return { ...said, by: why.by.person ?? "deadline" }
+    case "passkey":
+      return { ...said, passkey: why.why._tag, ...(why.why._tag === "refused" && { message: why.why.reason }) }
     default:
       return said
   }
@@ -80,7 +96,7 @@ export class Answers extends Context.Service<Answers, Effect.Success<typeof make
   static readonly layer = Layer.effect(
     Answers,
     Effect.suspend(() => make)
-  )
+  ).pipe(Layer.provide(PasskeyProofs.layer))
 }
 
 const make = Effect.gen(function* () {
@@ -89,10 +105,24 @@ const make = Effect.gen(function* () {
   const answers = yield* AnswerRows
   const assignees = yield* AssigneeRows
   const delegations = yield* DelegationRows
+  const proofs = yield* PasskeyProofs
   const work = yield* SeatWork
   const runner = yield* SeatRunner
 
   const refuse = (why: AnswerRefused["why"]) => Effect.fail(new AnswerRefused({ why }))
+
+  /** The record of the passkey that has signed an answer to an open item. */
+  const signedBy = Effect.fnUntraced(function* (person: string, item: ItemRow, submitted: Submitted) {
+    const { basis, content, passkey, proposalHash } = submitted
+    if (passkey === undefined || item.openedAtUnixMs === undefined) return yield* refuse({ _tag: "unsigned" })
+    const askedAt = new Date(item.openedAtUnixMs).toISOString()
+    const answer = { ...content, item: item.id, proposalHash, basis, askedAt }
+    return yield* Effect.catchTag(
+      proofs.prove(person, passkey.page, answer, passkey.assertion),
+      "PasskeyRefused",
+      ({ why }) => refuse({ _tag: "passkey", why })
+    )
+  })
 
   /** The item of an answer under the lock of its seat. Its verdict is final: nothing changes before it is stored. */
   const decide = Effect.fnUntraced(function* (id: string, person: SignedIn, submitted: Submitted) {
@@ -119,8 +149,10 @@ const make = Effect.gen(function* () {
       { scenarioRef: row.scenarioRef, unixMs: yield* items.now }
     )
     if (right !== "answer") return yield* refuse({ _tag: "forbidden", right })
+    const now = yield* items.now
+    const given = proofOf(person, now)
     // A repeated answer is answered with the first, however old the sign-in is by then.
-    if (proof === "fresh" && person.proof !== "fresh" && item.given === undefined) {
+    if (proof === "fresh" && given !== "fresh" && item.given === undefined) {
       return yield* refuse({ _tag: "not-fresh" })
     }
     const session = runner.sessionOf(at.sessionId, at.seat)
@@ -146,7 +178,7 @@ const make = Effect.gen(function* () {
         takesEvaluations: session !== undefined && takesEvaluations(session.view)
       },
       { person: person.id, content: submitted.content, proposalHash: submitted.proposalHash },
-      yield* items.now
+      now
     )
     if (verdict._tag === "same") return at
     if (verdict._tag !== "store") return yield* refuse(verdict)
@@ -155,10 +187,12 @@ const make = Effect.gen(function* () {
       return yield* refuse({ _tag: "too-many", perMinute: ANSWERS_PER_MINUTE })
     }
     const { channel, readsRuns: couldHaveSeen } = person
+    const passkey = proof === "passkey" ? yield* signedBy(person.id, item, submitted) : undefined
     const by = {
       origin: "person",
       person: person.id,
-      proof: person.proof,
+      proof: passkey === undefined ? given : "passkey",
+      passkey,
       channel,
       couldHaveSeen,
       delegation: delegation && { id: delegation.id, by: delegation.by.id }

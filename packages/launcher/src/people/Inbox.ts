@@ -8,6 +8,7 @@ import {
   type Delegation,
   type ItemState,
   isBallot,
+  isClosed,
   isLastWord,
   type Person,
   personIn,
@@ -25,6 +26,7 @@ import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { proofOf, type SignedIn } from "./Answers.ts"
 import { type AddedAssignee, AssigneeRows } from "./AssigneeRows.ts"
 import { DelegationRows } from "./escalate/DelegationRows.ts"
 import { EscalationRows, type MadeStep } from "./escalate/EscalationRows.ts"
@@ -33,6 +35,7 @@ import { type ItemRow, ItemRows } from "./ItemRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import type { SeatSession } from "./SeatSession.ts"
+import { Suspensions } from "./Suspensions.ts"
 
 /** A message of another participant about the same subject, as a person is shown it. */
 export interface ShownMessage {
@@ -70,6 +73,8 @@ export interface ShownItem {
   readonly basis: Basis | undefined
   /** Why the item takes no answer now. */
   readonly unavailable: string | undefined
+  /** What the person has to know of the suspension of the session; undefined for an item that is closed. */
+  readonly suspension: string | undefined
   readonly messages: ReadonlyArray<ShownMessage>
   /** What each act would lead to; undefined where that would show what is withheld, or no rules are known. */
   readonly consequences: ReadonlyArray<Consequence> | undefined
@@ -77,6 +82,8 @@ export interface ShownItem {
   /** Whether what the answer says is withheld: the person still has a question of this session to answer. */
   readonly isGivenWithheld: boolean
   readonly proof: "session" | "fresh" | "passkey"
+  /** What the sign-in of the person proves now. */
+  readonly givenProof: ReturnType<typeof proofOf>
   readonly policyVersion: string
   /** The rules of the session in words; empty where they are not known. */
   readonly policy: ReadonlyArray<string>
@@ -105,6 +112,7 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const seats = yield* SeatRows
   const runner = yield* SeatRunner
+  const suspensions = yield* Suspensions
 
   const readerOf = (person: Person) =>
     Effect.map(delegations.receivedBy(person.id), (received) => ({ person, delegations: received }))
@@ -118,7 +126,7 @@ const make = Effect.gen(function* () {
 
     /** An item; undefined for one that the person may not read. */
     show: Effect.fn("Inbox.show")(function* (
-      person: Person,
+      person: SignedIn,
       id: string,
       { isSeen, scope }: Reading = { scope: "own", isSeen: true }
     ) {
@@ -164,9 +172,11 @@ const make = Effect.gen(function* () {
         by,
         reason: seat.rules.reason ?? "required",
         unavailable: seat.unavailable ?? (isRead ? undefined : "the session is being read again"),
+        suspension: isClosed(item.state) ? undefined : suspensions.textOf(row.session_id),
         given: item.given,
         isGivenWithheld: isAwaited,
         proof,
+        givenProof: proofOf(person, yield* items.now),
         policyVersion: row.hashed.policyVersion,
         policy: session?.facts.sessionRules === undefined ? [] : policyLines(session.facts.sessionRules),
         ...(session === undefined || !isRead ? UNREAD : shownOf(session, item, right, isAwaited))

@@ -108,6 +108,9 @@ const make = Effect.gen(function* () {
       WHERE s.rules->'assign' ? n.name
         OR EXISTS (SELECT 1 FROM people.item_assignees a WHERE a.item = i.id AND a.assignee = n.name))`
   }
+  // As text of the statement: the planner then reads open items by their index, whatever else is in the table.
+  const statesOf = (states: ReadonlyArray<ItemState>) =>
+    sql.literal(states.length === 0 ? "NULL" : states.map((state) => `'${state}'`).join(", "))
   const readableBy = (reader: Reader, scope: InboxScope) => (scope === "all" ? sql`true` : assignedTo(reader))
   const read = (rows: ReadonlyArray<unknown>) => Effect.orDie(Effect.forEach(rows, (row) => decodeRow(row)))
 
@@ -117,7 +120,7 @@ const make = Effect.gen(function* () {
       Effect.flatMap(
         sql`
           SELECT ${columns} FROM ${joined}
-          WHERE ${readableBy(reader, scope)} AND ${JSON.stringify(states)}::text::jsonb ? i.state
+          WHERE ${readableBy(reader, scope)} AND i.state IN (${statesOf(states)})
             AND (${seat ?? null}::text IS NULL OR i.seat = ${seat ?? null}::text)
             AND (${after?.at ?? null}::text IS NULL
               OR (i.created_at, i.id) > (${after?.at ?? null}::timestamptz, ${after?.id ?? null}::uuid))

@@ -1,10 +1,18 @@
 import type { CompileLaunchResult } from "@runplane/api"
 import { describeSqlError } from "@runplane/database"
+import { longestSuspendMs } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { invalidConfig, itemsFull } from "../common/LaunchErrors.ts"
 import type { PeopleShape } from "./People.ts"
 import { DATABASE_SETTING } from "./PeopleDatabase.ts"
+
+/** How long the session of a launch can last: its time, and the suspensions in which it waits for people. */
+export const longestLifeMs = ({ initiator, people = {}, runDescriptor }: CompileLaunchResult): number => {
+  const isSuspended = Object.values(people).some(({ wait }) => wait === "suspend")
+  const suspendedMs = isSuspended ? longestSuspendMs(initiator?.sessionStart.maxSuspendMs) : 0
+  return runDescriptor.session.ttlMs + suspendedMs
+}
 
 /** The seats of a launch. */
 export const launchedSeats = (people: PeopleShape | undefined) => ({

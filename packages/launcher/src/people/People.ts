@@ -20,6 +20,8 @@ import { OpenLimits } from "./OpenLimits.ts"
 import { PeopleAudit } from "./PeopleAudit.ts"
 import { DATABASE_SETTING, layerPeopleDatabase } from "./PeopleDatabase.ts"
 import { PeopleErasures } from "./PeopleErasures.ts"
+import { PasskeyProofs } from "./passkeys/PasskeyProofs.ts"
+import { Passkeys } from "./passkeys/Passkeys.ts"
 import { layerRecordOutbox } from "./RecordOutbox.ts"
 import { Returns } from "./Returns.ts"
 import { SeatRows } from "./SeatRows.ts"
@@ -42,6 +44,8 @@ export interface PeopleShape {
   readonly delegations: Delegations["Service"]
   readonly signIns: SignInRows["Service"]
   readonly limits: OpenLimits["Service"]
+  readonly passkeys: Passkeys["Service"]
+  readonly proofs: PasskeyProofs["Service"]
 }
 
 /** The seats of people; undefined in a service without a database, which launches no scenario with a seat. */
@@ -94,7 +98,9 @@ const layerWith = (
         returns: yield* Returns,
         delegations: yield* Delegations,
         signIns: yield* SignInRows,
-        limits: yield* OpenLimits
+        limits: yield* OpenLimits,
+        passkeys: yield* Passkeys,
+        proofs: yield* PasskeyProofs
       })
     })
   ).pipe(
@@ -102,6 +108,8 @@ const layerWith = (
       Layer.mergeAll(
         Answers.layer,
         Inbox.layer,
+        PasskeyProofs.layer,
+        Passkeys.layer,
         PeopleAudit.layer,
         PeopleErasures.layer,
         Returns.layer,

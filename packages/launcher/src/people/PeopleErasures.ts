@@ -58,7 +58,7 @@ const make = Effect.gen(function* () {
     // Each hash below, without its nonce, would let a short text be guessed.
     const answers = yield* sql`
       UPDATE people.answers SET content = jsonb_set(content, '{reason}', '""'), payload = '', payload_sha256 = '',
-        basis = jsonb_set(basis, '{sha256}', '""')
+        basis = jsonb_set(basis, '{sha256}', '""'), passkey = NULL
       WHERE item ${ofSession} RETURNING item`
     const items = yield* sql`
       UPDATE people.items SET payload = '',
@@ -66,7 +66,9 @@ const make = Effect.gen(function* () {
         reason = CASE WHEN state IN ('refused', 'unknown') THEN NULL ELSE reason END
       WHERE session_id = ${sessionId} RETURNING id`
     const nonces = yield* sql`DELETE FROM people.subjects WHERE session_id = ${sessionId} RETURNING ordinal`
+    yield* sql`DELETE FROM people.passkey_challenges WHERE item ${ofSession}`
     const records = yield* sql`DELETE FROM people.records WHERE session_id = ${sessionId} RETURNING id`
+    yield* sql`DELETE FROM people.slack_messages WHERE item ${ofSession}`
     const returns = yield* sql`
       UPDATE people.item_assignees SET reason = '' WHERE item ${ofSession} AND reason <> '' RETURNING id`
     // The right of a delegation does not depend on its reason, so one that goes on loses it too.
@@ -114,8 +116,14 @@ const make = Effect.gen(function* () {
     /** Erases the texts of a session. Those of one that is erased are erased already: nothing is counted. */
     erase,
 
-    /** Erases the texts of sessions that ended before so many days. Returns how many, and whether more may be due. */
+    /**
+     * Erases the texts of sessions that ended before so many days, and the rows of passkeys that were deleted before.
+     * Returns how many sessions, and whether more may be due.
+     */
     expire: Effect.fn("PeopleErasures.expire")(function* (days: number) {
+      // The records of answers have the public keys that their verification needs.
+      yield* sql`DELETE FROM people.passkeys WHERE revoked_at < now() - ${days}::int * interval '1 day'`
+      yield* sql`DELETE FROM people.passkey_challenges WHERE expires_at <= clock_timestamp()`
       const due = yield* sql<{ readonly session_id: string }>`
         SELECT s.session_id FROM people.seats s
         WHERE s.erased_at IS NULL AND s.ended_at IS NOT NULL

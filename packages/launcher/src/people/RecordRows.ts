@@ -4,6 +4,7 @@ import {
   type EscalationRecord,
   ItemState,
   MAX_UNSEEN,
+  PasskeyRecord,
   PEOPLE_ANSWER,
   PEOPLE_ITEM,
   PeopleAnswer,
@@ -51,14 +52,15 @@ const Row = Schema.Struct({
   escalations: Schema.fromJsonString(
     Schema.Array(Schema.Struct({ step: Schema.Int, at: Schema.String, to: Schema.Array(Schema.String) }))
   ),
-  proof: Schema.NullOr(Schema.Literals(["none", "session", "fresh", "passkey"])),
+  proof: Schema.NullOr(Schema.Literals(["none", "session", "fresh", "passkey", "slack"])),
   channel: Schema.NullOr(Schema.String),
   content: Schema.NullOr(Schema.fromJsonString(StoredContent)),
   basis: Schema.NullOr(Schema.fromJsonString(Basis)),
   message_id: Schema.NullOr(Schema.String),
   payload_sha256: Schema.NullOr(Schema.String),
   answered_at: Schema.NullOr(Schema.String),
-  could_have_seen: Schema.NullOr(Schema.Boolean)
+  could_have_seen: Schema.NullOr(Schema.Boolean),
+  passkey: Schema.NullOr(Schema.fromJsonString(PasskeyRecord))
 })
 const decodeRow = Schema.decodeUnknownEffect(Row)
 
@@ -221,7 +223,7 @@ const contentReader = (sql: PgClient.PgClient) => {
               to_char(e.made_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) ORDER BY e.made_at, e.step)
             FROM people.escalations e WHERE e.item = i.id), '[]')::text AS escalations,
           a.content::text AS content, a.basis::text AS basis, a.message_id, a.payload_sha256,
-          ${iso("a.answered_at", "answered_at")}, a.could_have_seen
+          ${iso("a.answered_at", "answered_at")}, a.could_have_seen, a.passkey::text AS passkey
         FROM people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat
         LEFT JOIN people.answers a ON a.item = i.id WHERE i.id = ${item}::uuid`,
       ([row]) =>
@@ -270,7 +272,7 @@ const answerContent = (
   nonce: string
 ): PeopleAnswer | undefined => {
   const { answered_at, basis, channel, content, deadline_at, message_id, opened_at, origin, payload_sha256 } = row
-  const { escalations, id, on_behalf_of, person, proof, reveal, seat, seen_at } = row
+  const { escalations, id, on_behalf_of, passkey, person, proof, reveal, seat, seen_at } = row
   const isWhole = content !== null && basis !== null && message_id !== null && payload_sha256 !== null
   if (!isWhole || origin === null || answered_at === null || channel === null) return undefined
   const { act, confidence, recommendation, severity } = content
@@ -300,6 +302,7 @@ const answerContent = (
     channel,
     revealed: reveal,
     couldHaveSeen: origin === "person" && (reveal === "before" || row.could_have_seen === true),
+    ...(passkey !== null && { passkey }),
     nonce
   }
 }

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { AgentTokens } from "../agents/AgentTokens.ts"
 import { ItemRows } from "./ItemRows.ts"
@@ -17,6 +18,7 @@ import { SeatOutbox } from "./SeatOutbox.ts"
 import { type SeatRow, SeatRows } from "./SeatRows.ts"
 import { readFacts, rulesOf, type SeatSession, sha256, viewTools } from "./SeatSession.ts"
 import { SeatWork, type Worked } from "./SeatWork.ts"
+import { Suspensions } from "./Suspensions.ts"
 
 /** How often the state of a session is read: its end is not on its stream. Milliseconds. */
 const STATE_POLL_MS = 5_000
@@ -26,6 +28,11 @@ const STATE_POLL_ANY_MS = 20
 const OPEN_POLL_MS = 500
 /** A session that is not open after so long never will be. Milliseconds. */
 const NEVER_OPENED_MS = 24 * 3_600_000
+/**
+ * Seats that work on their rows at a time. Without this: when many items open at once, their seats hold every
+ * connection of the pool, in a line for one lock, and a read of the inbox waits for them.
+ */
+const WORKING_SEATS = 4
 /** How long the last messages of an ended session may take to arrive. Milliseconds. */
 const LAST_MESSAGES_MS = 10_000
 
@@ -51,6 +58,8 @@ export interface FollowedSeat {
   isAbandoned: boolean
   /** How many seats the service runs. */
   readonly ofSeats: () => number
+  /** Wakes all seats of its session. */
+  readonly wakeSession: Effect.Effect<void>
 }
 
 /** Follows the session of a seat, and works on its rows. */
@@ -68,6 +77,8 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const work = yield* SeatWork
   const outbox = yield* SeatOutbox
+  const turns = yield* Semaphore.make(WORKING_SEATS)
+  const suspensions = yield* Suspensions
   const { callsOf, stateOf } = callsBy(yield* AgentTokens, yield* ParticipantClient)
 
   /** One reading of a session: until its stream breaks, or the seat is finished. A pause while it is not open. */
@@ -88,7 +99,7 @@ const make = Effect.gen(function* () {
     }
     const facts = yield* readFacts(calls, empty, found.success)
     // Items follow the clock of the database.
-    const offsetMs = (yield* items.now) - (yield* Clock.currentTimeMillis)
+    const offsetMs = (yield* turns.withPermit(items.now)) - (yield* Clock.currentTimeMillis)
     let view: SeatView = empty
     const publish = Effect.suspend(() => {
       seat.session = { row, rules: rulesOf(view, row), view, facts }
@@ -142,13 +153,15 @@ const make = Effect.gen(function* () {
       const { session } = seat
       if (session === undefined) return yield* Effect.die(new Error("a seat without a session works"))
       const ordinal = session.view.messages.length
-      const worked: Worked = ordinal < seat.reached ? UNREAD : yield* work.reconcile(session, ended)
+      const worked: Worked = ordinal < seat.reached ? UNREAD : yield* turns.withPermit(work.reconcile(session, ended))
+      const calls = yield* callsOf(row)
+      const passage =
+        ended !== undefined || ordinal < seat.reached ? undefined : yield* suspensions.advance(session, calls)
+      if (passage?.isResumed === true) yield* seat.wakeSession
       seat.reached = Math.max(seat.reached, ordinal)
-      const due = yield* outbox.deliver(
-        session,
-        yield* callsOf(row),
-        Effect.orElseSucceed(stateOf(row), () => "")
-      )
+      const state = Effect.orElseSucceed(stateOf(row), () => "")
+      const isDue = worked.isAnswered && passage?.isSuspended !== true
+      const due = isDue ? yield* outbox.deliver(session, calls, state) : undefined
       const now = yield* Clock.currentTimeMillis
       if (ended !== undefined) {
         // A runtime that does not know the session will not acknowledge a message of it.
@@ -157,13 +170,14 @@ const make = Effect.gen(function* () {
         if (worked.isSettled || isLate) return yield* settle(session, ended)
       }
       const pollMs = Math.max(STATE_POLL_MS, seat.ofSeats() * STATE_POLL_ANY_MS)
-      const waits = [worked.wakeInMs, due, pollMs].filter((ms) => ms !== undefined)
+      const suspensionMs = passage?.wakeAtUnixMs === undefined ? undefined : passage.wakeAtUnixMs - (yield* items.now)
+      const waits = [worked.wakeInMs, due, suspensionMs, pollMs].filter((ms) => ms !== undefined)
       yield* Effect.timeoutOption(Queue.take(seat.wakes), Math.max(MIN_WAIT_MS, Math.min(...waits)))
       if (ended !== undefined || (yield* Clock.currentTimeMillis) - polledAt < pollMs) continue
       polledAt = yield* Clock.currentTimeMillis
-      const state = yield* stateOf(row)
-      if (isOver(state)) {
-        ended = state
+      const polled = yield* stateOf(row)
+      if (isOver(polled)) {
+        ended = polled
         endedAt = polledAt
       }
     }
@@ -176,6 +190,7 @@ const make = Effect.gen(function* () {
     const waiting = yield* outbox.loseUnread(session, `the session is ${state}, and the message was not found in it`)
     if (waiting !== undefined) return yield* new SessionUnread({ reason: waiting })
     yield* rows.finish(sessionId, seat, state)
+    yield* suspensions.forget(sessionId)
   })
 
   return { follow }
@@ -204,7 +219,7 @@ const callsBy = (tokens: AgentTokens["Service"], client: ParticipantClient["Serv
 const MIN_WAIT_MS = 20
 
 /** Nothing is known of the items while the session is read again. */
-const UNREAD: Worked = { wakeInMs: undefined, isSettled: false }
+const UNREAD: Worked = { wakeInMs: undefined, isSettled: false, isAnswered: true }
 
 const isOver = (state: string): boolean => ENDED.has(state) || state === "GONE"
 

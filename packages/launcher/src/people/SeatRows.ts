@@ -98,6 +98,13 @@ const make = Effect.gen(function* () {
         Effect.map(([row]) => row)
       ),
 
+    /** Locks all seats of a session for a transaction, in their order. */
+    lockAll: (sessionId: string) =>
+      Effect.flatMap(
+        sql`SELECT ${columns} FROM people.seats WHERE session_id = ${sessionId} ORDER BY seat FOR UPDATE`,
+        read
+      ),
+
     find: (sessionId: string, seat: string) =>
       sql`SELECT ${columns} FROM people.seats WHERE session_id = ${sessionId} AND seat = ${seat}`.pipe(
         Effect.flatMap(read),

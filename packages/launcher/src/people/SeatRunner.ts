@@ -9,6 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { type FollowedSeat, SeatFollower } from "./SeatFollower.ts"
 import { type NewSeat, type SeatRow, SeatRows } from "./SeatRows.ts"
 import type { SeatSession } from "./SeatSession.ts"
+import { Suspensions } from "./Suspensions.ts"
 
 const keyOf = ({ seat, sessionId }: { readonly sessionId: string; readonly seat: string }) =>
   JSON.stringify([sessionId, seat])
@@ -33,7 +34,7 @@ export class SeatRunner extends Context.Service<
   static readonly layer = Layer.effect(
     SeatRunner,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(SeatFollower.layer))
+  ).pipe(Layer.provide(SeatFollower.layer), Layer.provideMerge(Suspensions.layer))
 }
 
 const make = Effect.gen(function* () {
@@ -41,6 +42,14 @@ const make = Effect.gen(function* () {
   const follower = yield* SeatFollower
   const running = new Map<string, FollowedSeat>()
   const ofSeats = () => running.size
+  const wakeSession = (sessionId: string) =>
+    Effect.suspend(() =>
+      Effect.forEach(
+        [...running.values()].filter(({ row }) => row.sessionId === sessionId),
+        ({ wakes }) => Queue.offer(wakes, undefined),
+        { discard: true }
+      )
+    )
   const fibers = yield* FiberMap.make<string>()
 
   const run = Effect.fnUntraced(function* (row: SeatRow) {
@@ -52,7 +61,8 @@ const make = Effect.gen(function* () {
       reached: row.lastOrdinal,
       session: undefined,
       isAbandoned: false,
-      ofSeats
+      ofSeats,
+      wakeSession: wakeSession(row.sessionId)
     }
     running.set(key, seat)
     const finished = yield* Deferred.make<void>()

@@ -13,7 +13,8 @@ import {
   reasonWithLine,
   type SeenMessage,
   type SessionOpening,
-  sha256Hex
+  sha256Hex,
+  whyExpired
 } from "@runplane/domain"
 import { encodePayload } from "@runplane/runtime"
 import * as Context from "effect/Context"
@@ -31,6 +32,7 @@ import { RecordRows } from "./RecordRows.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { type SeatSession, sha256 } from "./SeatSession.ts"
 import type { StoredContent } from "./StoredContent.ts"
+import { SuspensionRows } from "./SuspensionRows.ts"
 
 /** The plan of a seat comes to rest after a few rounds; more are a fault of the program. */
 const MAX_ROUNDS = 50
@@ -44,6 +46,8 @@ export interface Worked {
   readonly wakeInMs: number | undefined
   /** Whether every item is closed. */
   readonly isSettled: boolean
+  /** Whether an answer may have to be sent. */
+  readonly isAnswered: boolean
 }
 
 /** An answer with its message, before it is stored. */
@@ -51,7 +55,7 @@ export interface Composed {
   readonly content: AnswerContent
   readonly basis: Basis
   readonly item: { readonly id: string; readonly subject: number; readonly proposalHash: string }
-  readonly by: Pick<NewAnswer, "origin" | "person" | "delegation" | "proof" | "channel" | "couldHaveSeen">
+  readonly by: Pick<NewAnswer, "origin" | "person" | "delegation" | "proof" | "passkey" | "channel" | "couldHaveSeen">
 }
 
 /**
@@ -66,7 +70,7 @@ export class SeatWork extends Context.Service<SeatWork, Effect.Success<typeof ma
     Layer.provideMerge(Layer.mergeAll(OpenLimits.layer, Escalations.layer)),
     Layer.provideMerge(
       AnswerRows.layer.pipe(
-        Layer.provideMerge(Layer.mergeAll(SeatRows.layer, ItemRows.layer)),
+        Layer.provideMerge(Layer.mergeAll(SeatRows.layer, ItemRows.layer, SuspensionRows.layer)),
         Layer.provideMerge(
           Layer.mergeAll(RecordRows.layer, AssigneeRows.layer, DelegationRows.layer, EscalationRows.layer)
         ),
@@ -84,6 +88,14 @@ const make = Effect.gen(function* () {
   const records = yield* RecordRows
   const limits = yield* OpenLimits
   const escalations = yield* Escalations
+  const suspensions = yield* SuspensionRows
+
+  /** Why a session has expired that this seat suspends; undefined for every other end. */
+  const expiryOf = Effect.fnUntraced(function* ({ row, rules, view }: SeatSession, ended: string | undefined) {
+    if (ended !== "EXPIRED" || rules.wait === "open") return undefined
+    const times = view.opening ?? { ttlMs: 0, maxSuspendMs: 0 }
+    return whyExpired(yield* suspensions.of(row.sessionId), times, yield* items.now)
+  })
 
   /** In a transaction that has the lock of the seat. What it notes for the control plane is posted after it. */
   const locked = <A, E, R>({ row }: Pick<SeatSession, "row">, work: Effect.Effect<A, E, R>) =>
@@ -160,17 +172,19 @@ const make = Effect.gen(function* () {
     const { facts, row, rules, view } = session
     const seat = { id: row.seat, seats: new Set(row.seats), rules, sessionRules: facts.sessionRules }
     const work = Effect.gen(function* () {
+      const expiry = yield* expiryOf(session, ended)
       for (let round = 0; round < MAX_ROUNDS; round += 1) {
         const unixMs = yield* items.now
         const stored = yield* items.ofSeat(row.sessionId, row.seat)
-        const { changes: planned, wakeAtUnixMs } = planSeat(view, seat, stored, { unixMs, ended })
+        const { changes: planned, wakeAtUnixMs } = planSeat(view, seat, stored, { unixMs, ended, expiry })
         const { changes, refusal } = yield* limits.admit(row, planned)
         if (changes.length === 0) {
           yield* limits.hold(row, refusal)
           yield* seats.noteOrdinal(row.sessionId, row.seat, view.messages.length)
           const worked: Worked = {
             wakeInMs: wakeIn(wakeAtUnixMs === undefined ? undefined : wakeAtUnixMs - unixMs, refusal),
-            isSettled: stored.every(({ state }) => isClosed(state))
+            isSettled: stored.every(({ state }) => isClosed(state)),
+            isAnswered: stored.some(({ state }) => state === "answered" || state === "sent")
           }
           return worked
         }
@@ -185,9 +199,12 @@ const make = Effect.gen(function* () {
   const withdraw = Effect.fnUntraced(function* (session: SeatSession, state: string) {
     const { row } = session
     const closeAll = Effect.gen(function* () {
+      const expiry = yield* expiryOf(session, state)
       for (const { id, state: was } of yield* items.ofSeat(row.sessionId, row.seat)) {
         if (was !== "waiting" && was !== "open") continue
-        yield* items.close({ _tag: "close", id, state: "withdrawn", reason: `the session is ${state}` })
+        const isExpired = expiry !== undefined && was === "open"
+        const reason = expiry ?? `the session is ${state}`
+        yield* items.close({ _tag: "close", id, state: isExpired ? "expired" : "withdrawn", reason })
       }
     })
     yield* locked(session, closeAll)

@@ -28,7 +28,7 @@ const block = (first: string): string => {
     .join("\n")
 }
 
-const lint = (people: string, more: MemoryTree = {}) =>
+const lint = (people: string, more: MemoryTree = {}, signIn?: "key" | "oidc") =>
   Effect.gen(function* () {
     const packs = yield* openPacks("/packs")
     const directories = (yield* packs.list("/packs")).filter((path) => !path.startsWith("/packs/_"))
@@ -36,6 +36,7 @@ const lint = (people: string, more: MemoryTree = {}) =>
       compileSchema: compileInputSchema,
       knowsAgent: () => true,
       isPerson: (agentRef) => agentRef === "agent-b",
+      signIn,
       policies: yield* checkPolicyFiles("/packs/_policies")
     })
     return findings.map(({ file, level, line, message }) => `${level} ${file}:${line ?? ""}: ${message}`)
@@ -70,6 +71,19 @@ describe("lint of seats", () => {
     })
   )
 
+  it.effect("refuses a proof that a key cannot give, where people sign in with keys", () =>
+    Effect.gen(function* () {
+      const fresh = 'policyVersion: policy.all\npeople: { second: { assign: ["group:risk"], proof: fresh } }'
+      const found = (signIn?: "key" | "oidc") =>
+        Effect.map(lint(fresh, { ...DIRECTORY, ...UNANIMOUS }, signIn), (says) =>
+          says.filter((text) => text.startsWith("error"))
+        )
+      assert.match((yield* found("key"))[0] ?? "", /: proof fresh needs a sign-in at an OIDC issuer: a key has no time/)
+      assert.deepStrictEqual(yield* found("oidc"), [])
+      assert.deepStrictEqual(yield* found(), [])
+    })
+  )
+
   it.effect.each([
     [
       "a person without an entry",
@@ -97,10 +111,16 @@ describe("lint of seats", () => {
     ],
     ["a misspelt key", 'people: { second: { assign: ["group:risk"], dedline: 5s } }', DIRECTORY, /dedline/],
     [
-      "what no version has",
-      'people: { second: { assign: ["group:risk"], wait: suspend } }',
+      "a step after the deadline",
+      'people: { second: { assign: ["group:risk"], deadline: 1m, escalate: [{ after: 2m, to: ["group:risk"] }] } }',
       DIRECTORY,
-      /people\.second\.wait: /
+      /step 1, after 120000 ms, is not before the deadline/
+    ],
+    [
+      "a question that outlives the suspension",
+      'people: { second: { assign: ["group:risk"], deadline: 8d, wait: suspend } }',
+      DIRECTORY,
+      /^error .*: people\.second\.deadline|raise maxSuspendMs/
     ],
     [
       "a policy that needs no person",

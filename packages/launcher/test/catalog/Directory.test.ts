@@ -40,4 +40,24 @@ describe("the directory of people", () => {
       assert.match(message, /^invalid people\.ana\.groups\.0 in demo\/people\.yaml: .*id without spaces.* \(line 2\)$/)
     })
   )
+
+  it.effect("refuses an address that is not one, and names the field", () =>
+    Effect.gen(function* () {
+      const refused = (entry: string) =>
+        Effect.map(
+          Effect.flip(load({ ...smallPack(), [PEOPLE]: `people:\n  ana: { ${entry} }\n` })),
+          ({ message }) => message
+        )
+      const mails = [
+        "ana",
+        "Ana <ana@example.org>",
+        "ana@example.org,bo@example.org",
+        "ana@example.org\\r\\nBcc: x@y.org"
+      ]
+      for (const mail of mails) {
+        assert.match(yield* refused(`email: "${mail}"`), /^invalid people\.ana\.email .*such as ana@example\.org/)
+      }
+      assert.match(yield* refused("slack: ana"), /^invalid people\.ana\.slack .*such as U012AB3CD/)
+    })
+  )
 })

@@ -93,20 +93,31 @@ describe("the seats of a compiled launch", () => {
       /^launch\.people\.second\.escalate\.0\.to\.0: "\{\{ inputs\.group }}" is neither group:<id> nor person:<id>$/
     ],
     [
-      "no version suspends",
-      '{ second: { assign: ["person:a"], wait: suspend } }',
+      "the session cannot be suspended for so long",
+      '{ second: { assign: ["person:a"], deadline: 8d, wait: suspend } }',
       {},
-      /^launch\.people\.second\.wait: /
-    ],
-    [
-      "no version takes passkeys",
-      '{ second: { assign: ["person:a"], proof: passkey } }',
-      {},
-      /^launch\.people\.second\.proof: /
+      /^launch\.people\.second\.deadline: .* raise maxSuspendMs/
     ]
   ] as const)("are refused when %s", ([, people, inputs, message]) =>
     Effect.gen(function* () {
       assert.match(yield* messageOf(people, inputs), message)
+    })
+  )
+
+  it.effect.each([
+    ["oidc", /^compiled$/],
+    [undefined, /^compiled$/],
+    ["key", /^launch\.people\.second\.proof: proof fresh needs a sign-in at an OIDC issuer: a key has no time/],
+    ["none", /^launch\.people\.second\.proof: proof fresh needs .* set OIDC_ISSUER and OIDC_CLIENT_ID$/]
+  ] as const)("take proof fresh from a service with the sign-in %s", ([signIn, message]) =>
+    Effect.gen(function* () {
+      const version = yield* versionOf({
+        schema: SCHEMA,
+        launch: 'people: { second: { assign: ["person:a"], proof: fresh } }'
+      })
+      const context = { ...CONTEXT, people: { isPerson, groups: undefined, signIn } }
+      const result = compileLaunch(version, { scenarioRef: REF, inputs: {} }, context)
+      assert.match(Result.isFailure(result) ? result.failure.message : "compiled", message)
     })
   )
 

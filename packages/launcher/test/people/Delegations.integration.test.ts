@@ -1,8 +1,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
-import { until } from "@runplane/testing"
+import { AUDIENCE, makeCodeIssuer, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { AUDIENCE, makeCodeIssuer } from "../fixtures/CodeIssuer.ts"
 import { approval, ask, type Headers, keysEnv, makeInboxStage } from "./InboxStage.ts"
 import { SEAT } from "./SeatNames.ts"
 

@@ -110,7 +110,7 @@ describe("the inbox", () => {
         assert.strictEqual(yield* count("otto", ["risk"]), all.length)
         assert.strictEqual(yield* count("otto", ["legal"]), 0)
         assert.strictEqual(yield* count("risk"), 0)
-        assert.isUndefined(yield* inbox.show({ id: "otto", groups: [] }, all[0]?.id ?? ""))
+        assert.isUndefined(yield* inbox.show({ ...ana, id: "otto" }, all[0]?.id ?? ""))
         assert.deepStrictEqual(yield* inbox.list(ana, { ...everything, states: ["expired"] }), [])
         assert.deepStrictEqual(yield* inbox.list(ana, { ...everything, seat: "other" }), [])
       }).pipe(Effect.provide(layer()))

@@ -1,7 +1,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
+import { AUDIENCE, CLIENT_ID, makeCodeIssuer } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { AUDIENCE, CLIENT_ID, makeCodeIssuer } from "../fixtures/CodeIssuer.ts"
 import { approval, ask, type Headers, keysEnv, makeInboxStage } from "./InboxStage.ts"
 
 const SECOND = "auditor"

@@ -6,18 +6,21 @@ import { type Answer, createDatabase, request, until } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import { Launcher } from "../../src/Launcher.ts"
 import { AnswerRows } from "../../src/people/AnswerRows.ts"
 import { ItemRows } from "../../src/people/ItemRows.ts"
 import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
 import { SeatRows } from "../../src/people/SeatRows.ts"
+import { SlackAddresses } from "../../src/slack/SlackClient.ts"
 import { writePacks } from "../fixtures/Roots.ts"
 import { DECISION, propose, SEAT, start } from "./SeatStage.ts"
 
 /** The id of a session by its name in a test: a runtime takes no shorter ones. */
-const sessionOf = (name: string) => `${name}-of-the-tests-of-the-inbox`
+export const sessionOf = (name: string) => `${name}-of-the-tests-of-the-inbox`
 
 /** A seat of a session of the tests. */
 export interface StagedSeat {
@@ -39,10 +42,19 @@ export const keysEnv = (keys: StagedKeys) => ({
     .join(",")
 })
 
+/** What a stage has beside its seats and settings. */
+export interface StageOptions {
+  /** `people.yaml` of the pack of the sessions. */
+  readonly directory?: string
+  /** A server that takes the calls of Slack. */
+  readonly slack?: { readonly api: string; readonly responses: string }
+}
+
 /** The launch service over a runtime and a database, with seats that are there before it starts. */
 export const makeInboxStage = Effect.fnUntraced(function* (
   seats: ReadonlyArray<StagedSeat>,
-  env: Readonly<Record<string, string>>
+  env: Readonly<Record<string, string>>,
+  { directory, slack }: StageOptions = {}
 ) {
   const { address } = Context.get(yield* Layer.build(Sandbox.layer({ port: 0 })), Sandbox)
   const database = { url: yield* createDatabase }
@@ -63,38 +75,49 @@ export const makeInboxStage = Effect.fnUntraced(function* (
       requester: "rita"
     }))
   )
-  const root = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
-  const launcher = yield* Layer.build(
-    Launcher.layerConfig({ host: "127.0.0.1", port: 0 }).pipe(
-      Layer.provide(
-        ConfigProvider.layer(
-          ConfigProvider.fromEnv({
-            env: {
-              NODE_ENV: "test",
-              THROTTLE_LIMIT: "100000",
-              AUTH_FAILURE_LIMIT: "100000",
-              PACKS_DIR: writePacks(root, { a: "attach", b: "attach" }),
-              SERVICE_ROOT: root,
-              REGISTER_POLICIES_ON_LAUNCH: "false",
-              PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true",
-              PROTO_RUNTIME_ADDRESS: address,
-              PROTO_RUNTIME_TLS: "false",
-              PROTO_RUNTIME_ALLOW_INSECURE: "true",
-              LAUNCHER_DATABASE_URL: database.url,
-              TMPDIR: root,
-              ...env
-            }
-          })
-        )
+  const fs = yield* FileSystem.FileSystem
+  const root = yield* fs.makeTempDirectoryScoped()
+  const packs = writePacks(root, { a: "attach", b: "attach" })
+  if (directory !== undefined) yield* fs.writeFileString(`${packs}/demo/people.yaml`, directory)
+  /** The service: built anew after its scope has closed, it is a restarted one. */
+  const launch = Effect.map(
+    Layer.build(
+      Launcher.layerConfig({ host: "127.0.0.1", port: 0 }).pipe(
+        Layer.provide(
+          ConfigProvider.layer(
+            ConfigProvider.fromEnv({
+              env: {
+                NODE_ENV: "test",
+                THROTTLE_LIMIT: "100000",
+                AUTH_FAILURE_LIMIT: "100000",
+                PACKS_DIR: packs,
+                SERVICE_ROOT: root,
+                REGISTER_POLICIES_ON_LAUNCH: "false",
+                PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true",
+                PROTO_RUNTIME_ADDRESS: address,
+                PROTO_RUNTIME_TLS: "false",
+                PROTO_RUNTIME_ALLOW_INSECURE: "true",
+                LAUNCHER_DATABASE_URL: database.url,
+                TMPDIR: root,
+                ...env
+              }
+            })
+          )
+        ),
+        Layer.provide(slack === undefined ? Layer.empty : Layer.succeed(SlackAddresses, slack))
       )
-    )
+    ),
+    (launcher) => Context.get(launcher, Launcher).url
   )
-  const { url } = Context.get(launcher, Launcher)
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const url = yield* Effect.provideService(launch, Scope.Scope, scope)
   const runtime = yield* Layer.build(ParticipantClient.layerGrpc({ address }))
   const items = Context.get(rows, ItemRows)
 
   return {
     url,
+    /** Stops the service, and starts another one on the same rows; returns its address. */
+    restart: Effect.andThen(Scope.close(scope, Exit.void), launch),
     rows,
     runtime,
     itemsOf: (session: string, seat = SEAT) => items.ofSeat(sessionOf(session), seat),

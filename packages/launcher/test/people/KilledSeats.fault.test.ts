@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { programFile, startProgram } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { KILL_STEPS } from "./KillSteps.ts"
-import { addRow, itemRows, makeWorld, messagesOf, propose, SEAT, start } from "./SeatStage.ts"
+import { addRow, commit, itemRows, makeWorld, messagesOf, propose, SEAT, start } from "./SeatStage.ts"
 
 const CHILD = join(import.meta.dirname, "SeatChild.ts")
 /** Times that the process is killed at each step. */
@@ -62,6 +62,8 @@ describe("a service of seats that is killed", () => {
               items.map(({ answer, state }) => [state, answer?.messageId]),
               [["accepted", own[0]?.messageId]]
             )
+            // The next process ends its seat, so that later rounds read no more sessions than the first.
+            yield* commit(session)
           }).pipe(Effect.provide(rows()))
         }
       }),

@@ -1,4 +1,5 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { LauncherClient } from "@runplane/api"
 import { ParticipantClient } from "@runplane/runtime"
@@ -9,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { FetchHttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { Launcher } from "../../src/Launcher.ts"
 import type { LauncherOptions } from "../../src/LauncherSettings.ts"
 import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
@@ -18,6 +20,10 @@ import { layerPersons } from "./SeatNames.ts"
 import { addRow, itemWhen, propose, SEAT, start } from "./SeatStage.ts"
 
 const SESSION = "00000000-0000-4000-8000-000000000001"
+
+const decodeReadiness = Schema.decodeUnknownEffect(
+  Schema.Struct({ checks: Schema.Record(Schema.String, Schema.Struct({ ok: Schema.Boolean, detail: Schema.String })) })
+)
 
 const serve = Effect.fnUntraced(function* (options: LauncherOptions) {
   const root = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
@@ -30,7 +36,12 @@ const serve = Effect.fnUntraced(function* (options: LauncherOptions) {
   const { url } = Context.get(launcher, Launcher)
   const client = LauncherClient.layer({ baseUrl: url }).pipe(Layer.provide(FetchHttpClient.layer))
   const metrics = Effect.promise(async () => (await fetch(`${url}/metrics`)).text())
-  return { metrics, people: (yield* Effect.provide(LauncherClient, client)).people }
+  const ready = Effect.promise(async () => (await fetch(`${url}/readyz`)).json()).pipe(
+    Effect.flatMap(decodeReadiness),
+    Effect.map(({ checks }) => checks),
+    Effect.orDie
+  )
+  return { metrics, ready, people: (yield* Effect.provide(LauncherClient, client)).people }
 })
 
 const codeOf = <A, E>(effect: Effect.Effect<A, E>) =>
@@ -38,7 +49,7 @@ const codeOf = <A, E>(effect: Effect.Effect<A, E>) =>
     typeof error === "object" && error !== null && "errorCode" in error ? error.errorCode : error
   )
 
-layer(NodeFileSystem.layer, { excludeTestServices: true })("the doors of auditors", (it) => {
+layer(NodeFileSystem.layer, { excludeTestServices: true })("the endpoints of auditors", (it) => {
   it.effect("answer the audit page by page, the figures, and refuse an erasure of a session that goes on", () =>
     Effect.gen(function* () {
       const { address } = Context.get(yield* Layer.build(Sandbox.layer({ port: 0 })), Sandbox)
@@ -82,6 +93,30 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the doors of auditor
       const { metrics, people } = yield* serve({})
       assert.strictEqual(yield* codeOf(people.audit({ query: { limit: 1 } })), "INVALID_CONFIG")
       assert.notInclude(yield* metrics, "runplane_items_open")
+    })
+  )
+
+  it.effect("report a database that is lost and comes back, by readiness and by their answers", () =>
+    Effect.gen(function* () {
+      const { address } = Context.get(yield* Layer.build(Sandbox.layer({ port: 0 })), Sandbox)
+      const database = { url: yield* createDatabase }
+      const runtime = { runtimeAddress: address, runtimeTls: false, runtimeAllowInsecure: true }
+      const { people, ready } = yield* serve({ database, ...runtime })
+      const audit = codeOf(people.audit({ query: { limit: 1 } }))
+      assert.strictEqual((yield* ready).database?.ok, true)
+      const name = new URL(database.url).pathname.slice(1)
+      const elsewhere = layerPeopleDatabase({ url: yield* createDatabase })
+      yield* Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        yield* sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`).unprepared
+        yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name}`
+        const { database: lost } = yield* until(ready, ({ database }) => database?.ok === false)
+        assert.match(lost?.detail ?? "", /^LAUNCHER_DATABASE_URL: /)
+        assert.strictEqual(yield* audit, "DATABASE_UNAVAILABLE")
+        yield* sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`).unprepared
+      }).pipe(Effect.provide(elsewhere))
+      yield* until(ready, ({ database }) => database?.ok === true)
+      assert.deepStrictEqual((yield* people.audit({ query: { limit: 1 } })).data, [])
     })
   )
 })

@@ -1,7 +1,9 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
+import { AUDIENCE, CLIENT_ID, makeCodeIssuer } from "@runplane/testing"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { AUDIENCE, CLIENT_ID, makeCodeIssuer } from "../fixtures/CodeIssuer.ts"
 import { approval, ask, keysEnv, makeInboxStage } from "./InboxStage.ts"
 
 const keys = { "key-ana": ["ana", "voter"], "key-bo": ["bo", "voter"], "key-in": ["sender", "ingest"] } as const
@@ -67,7 +69,8 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the sign-in at an is
 
       const headers = { cookie: browser.cookie(), origin: url }
       const me = yield* ask(url, "GET", "/me", headers)
-      assert.deepStrictEqual(me.body, { id: "user:tom", name: "user:Tom", type: "user", role: "voter" })
+      const tom = { id: "user:tom", name: "user:Tom", type: "user", role: "voter", isVoter: true }
+      assert.deepStrictEqual(me.body, tom)
       assert.strictEqual((yield* ask(url, "GET", "/packs", headers)).status, 401, "the cookie opens the inbox alone")
       const item = yield* ask(url, "GET", `/inbox/${id}`, headers)
       assert.deepInclude(item.body, { mayAnswer: true, proof: { needed: "session", given: "fresh" } })
@@ -122,14 +125,67 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the sign-in at an is
         const { body } = yield* ask(url, "GET", `/inbox/${id}`, headers)
         const nonce = { ...headers, "x-page-nonce": String(body.nonce) }
         const answered = yield* ask(url, "POST", `/inbox/${id}/answers`, nonce, approval(body))
-        return { maxAge: new URL(begun.to).searchParams.get("max_age"), back: back.status, status: answered.status }
+        const maxAge = new URL(begun.to).searchParams.get("max_age")
+        const shown = { status: answered.status, code: answered.body.errorCode, given: body.proof?.given }
+        return { maxAge, back: back.status, ...shown }
       })
+      const refused = { status: 403, code: "SIGN_IN_NOT_FRESH", given: "session" }
+      const signedOut = { maxAge: "300", back: 400, status: 401, code: undefined, given: undefined }
       issuer.state.age = 3_600
-      assert.deepStrictEqual(yield* answer(""), { maxAge: null, back: 303, status: 403 })
+      assert.deepStrictEqual(yield* answer(""), { maxAge: null, back: 303, ...refused })
       // The issuer did not sign the person in anew: its answer is refused.
-      assert.deepStrictEqual(yield* answer("&fresh=true"), { maxAge: "300", back: 400, status: 401 })
+      assert.deepStrictEqual(yield* answer("&fresh=true"), signedOut)
       issuer.state.age = 5
-      assert.deepStrictEqual(yield* answer("&fresh=true"), { maxAge: "300", back: 303, status: 200 })
+      issuer.state.spoil = ({ auth_time: _, ...claims }) => claims
+      assert.deepStrictEqual(yield* answer(""), { maxAge: null, back: 303, ...refused }, "the token has no time")
+      assert.deepStrictEqual(yield* answer("&fresh=true"), signedOut)
+      issuer.state.spoil = (claims) => claims
+      const program = {
+        authorization: `Bearer ${issuer.token({ ...issuer.state.person, auth_time: Date.now() / 1_000 })}`
+      }
+      const { body } = yield* ask(url, "GET", `/inbox/${id}`, program)
+      assert.deepStrictEqual(body.proof, { needed: "fresh", given: "session" })
+      const sent = yield* ask(url, "POST", `/inbox/${id}/answers`, program, approval(body))
+      assert.deepInclude(sent.body, { errorCode: "SIGN_IN_NOT_FRESH" }, "a token that a program keeps")
+      assert.deepStrictEqual(yield* answer("&fresh=true"), {
+        maxAge: "300",
+        back: 303,
+        status: 200,
+        code: undefined,
+        given: "fresh"
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is fresh by the clock of the database, until the answer is stored", () =>
+    Effect.gen(function* () {
+      const { issuer, openItem, propose, rows, url } = yield* withIssuer
+      yield* propose("fresh")
+      const id = yield* openItem("fresh")
+      const browser = makeBrowser()
+      issuer.state.age = 5
+      const begun = yield* browser.open(`${url}/inbox/sign-in?to=/inbox/${id}&fresh=true`)
+      yield* browser.open((yield* browser.open(begun.to)).to)
+      const headers = { cookie: browser.cookie(), origin: url }
+      const { body } = yield* ask(url, "GET", `/inbox/${id}`, headers)
+      assert.deepStrictEqual(body.proof, { needed: "fresh", given: "fresh" })
+      const sql = Context.get(rows, PgClient.PgClient)
+      const age = (seconds: number) => sql`UPDATE people.sign_ins SET auth_time = now() - ${seconds} * interval '1 s'`
+      const answer = ask(
+        url,
+        "POST",
+        `/inbox/${id}/answers`,
+        { ...headers, "x-page-nonce": body.nonce },
+        approval(body)
+      )
+      yield* age(301)
+      assert.deepInclude((yield* answer).body, { statusCode: 403, errorCode: "SIGN_IN_NOT_FRESH" })
+      yield* age(200)
+      assert.deepInclude(yield* answer, { status: 200 })
+      yield* age(3_600)
+      assert.deepInclude(yield* answer, { status: 200 }, "the same answer is answered with the first, whatever its age")
+      const [stored] = yield* sql`SELECT proof FROM people.answers WHERE item = ${id}::uuid`
+      assert.deepStrictEqual(stored, { proof: "fresh" })
     }).pipe(Effect.scoped)
   )
 

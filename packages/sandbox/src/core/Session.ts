@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf"
-import { isReleaseFrom, mayCommit } from "@runplane/domain"
+import { isReleaseFrom, MAX_SUSPENSIONS, mayCommit } from "@runplane/domain"
 import {
   type Envelope,
   EnvelopeSchema,
@@ -78,6 +78,7 @@ export class Session {
   #deadline: number
   #suspendedAt: number | undefined
   #suspendedTotal = 0
+  #suspensions = 0
   readonly #isRecorded: boolean
   readonly #mode: Mode
   readonly #payload: SessionStartPayload
@@ -194,10 +195,15 @@ export class Session {
     return done(undefined, "SUSPENDED")
   }
 
-  /** Moves the deadline by the time spent suspended. */
+  /** Moves the deadline by the time spent suspended. The resume of one suspension too many expires the session. */
   resume(by: string, reason: string, now: number, annotate: boolean): Outcome<void> {
     const expired = this.refresh(now)
     if (this.#state !== SessionState.SUSPENDED) return refused(SessionNotOpen, expired)
+    this.#suspensions += 1
+    if (this.#suspensions > MAX_SUSPENSIONS && isReleaseFrom(this.binding.release, "0.13.0")) {
+      this.#state = SessionState.EXPIRED
+      return refused(SessionExpired, "EXPIRED")
+    }
     const banked = now - (this.#suspendedAt ?? now)
     this.#suspendedTotal += banked
     this.#suspendedAt = undefined

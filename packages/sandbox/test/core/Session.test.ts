@@ -4,7 +4,7 @@ import { PINNED_RELEASE } from "@runplane/domain"
 import { SessionMetadataSchema, SessionResumePayloadSchema, SessionState } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import { checkShape, isSessionId } from "../../src/core/EnvelopeShape.ts"
-import { LATEST_DEADLINE } from "../../src/core/Session.ts"
+import { LATEST_DEADLINE, type Session } from "../../src/core/Session.ts"
 import { checkStart, MAX_PARTICIPANTS, MAX_TTL_MS } from "../../src/core/SessionStart.ts"
 import { commitmentPayload, envelope, proposal, startPayload, vote } from "../support/Envelopes.ts"
 import { openSession, T0, verdict } from "../support/Sessions.ts"
@@ -83,6 +83,19 @@ describe("a session", () => {
     session.suspend(lead, "", T0 + 600, false)
     const resumed = session.resume(lead, "", T0 + 1_001, false)
     assert.deepStrictEqual([Result.isFailure(resumed.result), resumed.transition], [true, "EXPIRED"])
+  })
+
+  it("expires when it is resumed after more suspensions than a release allows", () => {
+    const cycles = (session: Session, count: number) =>
+      Array.from({ length: count }, (_, at) => {
+        session.suspend(lead, "", T0 + at, false)
+        return session.resume(lead, "", T0 + at, false).transition
+      })
+    const session = openSession()
+    assert.isTrue(cycles(session, 1_024).every((transition) => transition === "RESUMED"))
+    session.suspend(lead, "", T0 + 2_000, false)
+    const last = session.resume(lead, "", T0 + 2_000, false)
+    assert.deepStrictEqual([Result.isFailure(last.result), last.transition], [true, "EXPIRED"])
   })
 
   it("cancels once, and answers later cancellations with its state", () => {

@@ -1,15 +1,13 @@
-import { ControlPlaneApi, CurrentActor, LauncherApi, mayUse } from "@runplane/api"
+import { ControlPlaneApi, CurrentActor, isVoter, LauncherApi, mayUse } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { readSettings } from "../settings/ReadSettings.ts"
 import { RuntimeSettings } from "../settings/RuntimeSettings.ts"
 
-const me = Effect.map(CurrentActor, ({ actorId, actorType, name = actorId, role }) => ({
-  id: actorId,
-  name,
-  type: actorType,
-  role
-}))
+const me = Effect.map(CurrentActor, (actor) => {
+  const { actorId, actorType, name = actorId, role } = actor
+  return { id: actorId, name, type: actorType, role, ...(isVoter(actor) && { isVoter: true }) }
+})
 
 /** The name that the credentials of the settings have at the runtime; undefined for a static bearer, or none. */
 const runtimeIdentity = Effect.map(

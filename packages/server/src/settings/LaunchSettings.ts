@@ -8,6 +8,7 @@ import {
   listenPort,
   path,
   saying,
+  secretText,
   text,
   wholeNumber,
   word
@@ -78,6 +79,19 @@ export const LaunchSettings = settingsOf(
       "Client id of the inbox at `OIDC_ISSUER`, whose redirect address is `LAUNCHER_PUBLIC_URL/inbox/callback`."
     ),
     OIDC_CLIENT_SECRET: row(text, "", "Secret of that client; a public client has none.", { secret: true }),
+    LAUNCHER_SLACK_SIGNING_SECRET: row(
+      word,
+      undefined,
+      "Signing secret of the Slack app whose presses come to `POST /inbox/slack`; with it `LAUNCHER_SLACK_TEAM`, `LAUNCHER_PUBLIC_URL` and `LAUNCHER_DATABASE_URL` are required.",
+      { secret: true, shownDefault: "none" }
+    ),
+    LAUNCHER_SLACK_TEAM: row(word, undefined, "Id of the workspace, such as T012AB3CD: no other one is accepted."),
+    LAUNCHER_SLACK_BOT_TOKEN: row(
+      secretText,
+      undefined,
+      "Bot token of that app, with the scope `chat:write`: with it questions go to people as direct messages, and a press can give a reason.",
+      { secret: true, shownDefault: "none" }
+    ),
     REGISTER_POLICIES_ON_LAUNCH: row(
       flag,
       true,

@@ -56,6 +56,7 @@ const Inbox = HttpApiBuilder.group(LauncherApi, "inbox", (handlers) => {
   return handlers.handleAll({
     list: ({ query }) => Effect.succeed({ data: [], limit: query.limit }),
     show: unknown,
+    challenge: unknown,
     answer: unknown,
     return: unknown
   })
@@ -76,6 +77,17 @@ const DELEGATION = {
   ...{ from: "2026-12-24T00:00:00.000Z", until: "2026-12-31T00:00:00.000Z", createdAt: "2026-12-24T00:00:00.000Z" },
   state: "active"
 } as const
+
+const Passkeys = HttpApiBuilder.group(LauncherApi, "passkeys", (handlers) => {
+  const refuse = () => Effect.fail(launcherError("PASSKEY_REFUSED", "this service enrols none"))
+  return handlers.handleAll({
+    list: () => Effect.succeed({ data: [], enrolment: "impossible" as const }),
+    begin: refuse,
+    enrol: refuse,
+    remove: ({ params: { id } }) =>
+      Effect.fail(launcherError("PASSKEY_NOT_FOUND", `no passkey of yours has the id ${id}`))
+  })
+})
 
 const Health = HttpApiBuilder.group(LauncherApi, "health", (handlers) =>
   handlers.handle("healthz", () => Effect.succeed({ ok: true as const, service: "launcher" }))
@@ -103,6 +115,7 @@ export const fakeLauncher = (env: Readonly<Record<string, string>> = {}) =>
         Processes,
         Inbox,
         Delegations,
+        Passkeys,
         People,
         Health,
         Probes,

@@ -1,6 +1,6 @@
+import { startRuntime } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { startRuntime } from "../runtimes/RealRuntime.ts"
 import { packSuite } from "./support/PackSuite.ts"
 import { POLICIES, Venue } from "./support/Rehearsal.ts"
 

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@runplane/sandbox"
+import { startRuntime } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { startRuntime } from "./RealRuntime.ts"
 
 /** The conformance runner of the protocol, and the fixtures that it is given: `npm run test:runtime` brings both. */
 const program = process.env["MACP_CONFORM_BINARY"] ?? ""

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { temporaryFolder } from "@runplane/postgres"
+import { startRuntime } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { startStack } from "../support/StackProcess.ts"
-import { startRuntime } from "./RealRuntime.ts"
 
 /**
  * What the demo says about its outcome. Tokens are not among it: what the agents say, and thus pay for, names the

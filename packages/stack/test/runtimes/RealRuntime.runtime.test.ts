@@ -1,7 +1,7 @@
+import { startRuntime } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DevelopmentAuth, TOKEN_AUDIENCE, TOKEN_ISSUER } from "../../src/auth/DevelopmentAuth.ts"
-import { startRuntime } from "./RealRuntime.ts"
 import { longSessionSuite, runtimeSuite } from "./RuntimeSuite.ts"
 import { byName, byToken, RuntimeUnderTest } from "./RuntimeUnderTest.ts"
 import { shortSessions } from "./ShortSessions.ts"

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto"
 import { describe, it } from "@effect/vitest"
+import { startRuntime } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { startRuntime } from "./RealRuntime.ts"
 import { receiptSuite } from "./ReceiptSuite.ts"
 import { byName, RuntimeUnderTest } from "./RuntimeUnderTest.ts"
 

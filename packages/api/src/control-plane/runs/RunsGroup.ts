@@ -1,11 +1,11 @@
-import { about, RunDescriptor, RunMetrics, RunState } from "@runplane/domain"
+import { RunDescriptor, RunMetrics, RunState } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as Failure from "../../errors/ControlPlaneFailures.ts"
 import { operation, tag } from "../../openapi/Describe.ts"
-import { RunReference } from "../../validation/Params.ts"
+import { RunReference, textParam } from "../../validation/Params.ts"
 import { bodySchema } from "../../validation/RequestSchema.ts"
 import { Run, RunAccepted, RunPage, RunValidation } from "./Run.ts"
 import { AcceptedMessage, Artifact, OutboundMessage } from "./RunRecords.ts"
@@ -140,7 +140,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
       })
     ),
     HttpApiEndpoint.get("message", "/runs/:id/messages/:messageId", {
-      params: { ...id, messageId: Schema.String.annotate(about("Id that the sender gave it", "m-17")) },
+      params: { ...id, messageId: textParam("Id that the sender gave it", "m-17") },
       success: AcceptedMessage,
       error: [Failure.RunNotFound, Failure.MessageNotFound]
     }).annotateMerge(

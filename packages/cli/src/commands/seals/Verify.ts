@@ -30,6 +30,7 @@ import {
   UNSIGNED,
   unprovenBy
 } from "./SealKeys.ts"
+import { signedAnswers, signedAnswersText } from "./SignedAnswers.ts"
 import { verifyCold } from "./VerifyCold.ts"
 
 /** Largest file that is read. Exports of 50,000 events are far below. */
@@ -100,7 +101,9 @@ export const verify = Command.make(
           : alone
       const proven = Option.isSome(source) ? withSignatures(checked, allowUnproven, trusted) : checked
       const receipt = exportedReceipt(proven.ok ? proven.receipt : null, receiptKeys)
-      const found: ExportVerification = receipt.why === undefined ? proven : { ok: false, why: receipt.why }
+      const answers = signedAnswers(bytes)
+      const fault = receipt.why ?? answers.why
+      const found: ExportVerification = fault === undefined || !proven.ok ? proven : { ok: false, why: fault }
       if (!found.ok) {
         return yield* refuseMismatch({ subject: plainText(file), unit: "event", keys: source }, found, {
           file,
@@ -125,10 +128,17 @@ export const verify = Command.make(
           ],
           ["Erased", erasedText(found.erased)],
           ["Receipt", receipt.text],
+          ["Answers", signedAnswersText(answers)],
           ...listed("As the events say", found.proven),
           ...listed("Not proven", notProven)
         ],
-        { file, ...found, receipt: receipt.value, unproven: seal === null ? [] : doubtsOf(seal) }
+        {
+          file,
+          ...found,
+          receipt: receipt.value,
+          answers: { signed: answers.valid, erased: answers.erased },
+          unproven: seal === null ? [] : doubtsOf(seal)
+        }
       )
     })
 ).pipe(Command.withDescription("Check an exported or archived run against its seal, or a receipt, offline"))

@@ -2,13 +2,14 @@ import type { InboxItem } from "@runplane/api"
 import { type AnswerAct, MAX_REASON } from "@runplane/domain"
 import { type ReactNode, useEffect, useId, useRef, useState } from "react"
 import { signInAddress } from "../../client/Inbox.ts"
-import { problemOf } from "../../client/Problem.ts"
-import { refusedAnswer } from "../../view/inbox/AnswerResult.ts"
-import { ACTS, consequenceText, REFUSING, shortHash } from "../../view/inbox/InboxWords.ts"
+import { hasPasskeys } from "../../client/Passkeys.ts"
+import { ACTS, CONFIDENT, confidenceIn, consequenceText, REFUSING, shortHash } from "../../view/inbox/InboxWords.ts"
 import { shownPart } from "../../view/inbox/ItemChanges.ts"
 import { readDraft, writeDraft } from "./Drafts.ts"
 import { RefusedAnswer } from "./RefusedAnswer.tsx"
-import type { SentAnswer } from "./useAnswer.ts"
+import { ReturnForm } from "./ReturnForm.tsx"
+import { SteadyButton } from "./SteadyButton.tsx"
+import { refusedBy, type SentAnswer } from "./useAnswer.ts"
 import { useChanges, useSteady } from "./useSteady.ts"
 
 interface AnswerBarProps {
@@ -21,9 +22,10 @@ interface AnswerBarProps {
 /** Choose, then confirm. Nothing can be pressed in the first moment after a change. */
 export const AnswerBar = ({ isBound, item, send }: AnswerBarProps) => {
   const [chosen, setChosen] = useState<AnswerAct>()
+  const [isReturning, setReturning] = useState(false)
   const changes = useChanges(item)
   const act = chosen !== undefined && item.acts.includes(chosen) ? chosen : undefined
-  const isSteady = useSteady(`${act ?? "choose"} ${shownPart(item)}`)
+  const isSteady = useSteady(`${isReturning ? "return" : (act ?? "choose")} ${shownPart(item)}`)
   const obstacle = obstacleOf(item, isBound)
   return (
     <section
@@ -40,7 +42,9 @@ export const AnswerBar = ({ isBound, item, send }: AnswerBarProps) => {
           </div>
         )}
       </div>
-      {obstacle !== undefined ? (
+      {isReturning ? (
+        <ReturnForm item={item} isSteady={isSteady} onBack={() => setReturning(false)} />
+      ) : obstacle !== undefined ? (
         obstacle
       ) : act === undefined ? (
         <Choose item={item} isSteady={isSteady} onChoose={setChosen} />
@@ -54,6 +58,15 @@ export const AnswerBar = ({ isBound, item, send }: AnswerBarProps) => {
           onBack={() => setChosen(undefined)}
         />
       )}
+      {item.mayAnswer && act === undefined && !isReturning ? (
+        <button
+          type="button"
+          className="btn btn-quiet mt-2 h-10 w-full justify-center text-[14px]"
+          onClick={() => setReturning(true)}
+        >
+          Return it to the group or a colleague
+        </button>
+      ) : null}
     </section>
   )
 }
@@ -74,34 +87,10 @@ const obstacleOf = (item: InboxItem, isBound: boolean): ReactNode => {
       </>
     )
   }
+  if (proof.needed === "passkey" && !hasPasskeys()) {
+    return <p>This question requires a passkey, and this browser has none: open it in another one.</p>
+  }
   return acts.length === 0 ? <p>No answer is possible now.</p> : undefined
-}
-
-/** A button that does nothing while what it stands on moves; it keeps the focus meanwhile. */
-const SteadyButton = ({
-  children,
-  className,
-  isBusy = false,
-  isSteady,
-  onPress
-}: {
-  readonly children: ReactNode
-  readonly className: string
-  readonly isSteady: boolean
-  readonly isBusy?: boolean
-  readonly onPress: () => void
-}) => {
-  const isOff = !isSteady || isBusy
-  return (
-    <button
-      type="button"
-      aria-disabled={isOff}
-      className={`btn h-12 justify-center text-[15px] ${isOff ? "btn-off" : className}`}
-      onClick={isOff ? undefined : onPress}
-    >
-      {children}
-    </button>
-  )
 }
 
 const looks: Readonly<Partial<Record<AnswerAct, string>>> = {
@@ -122,7 +111,7 @@ const Choose = ({
 }) => (
   <>
     {item.closedActs === undefined ? null : <p className="mb-2 text-muted">Not any more: {item.closedActs}.</p>}
-    <div className="grid grid-cols-[repeat(auto-fit,minmax(7rem,1fr))] gap-2">
+    <div className="grid grid-cols-[repeat(auto-fit,minmax(5.5rem,1fr))] gap-2">
       {item.acts.map((act) => (
         <SteadyButton key={act} className={looks[act] ?? ""} isSteady={isSteady} onPress={() => onChoose(act)}>
           {ACTS[act]}
@@ -157,6 +146,7 @@ const ConfirmAct = ({
   const [reason, setReason] = useState(() => readDraft(item.id))
   const [recommendation, setRecommendation] = useState<(typeof RECOMMENDATIONS)[number]>()
   const [severity, setSeverity] = useState<(typeof SEVERITIES)[number]>()
+  const [confidence, setConfidence] = useState("")
   const [missing, setMissing] = useState("")
   const reasonField = useRef<HTMLTextAreaElement>(null)
   const first = useRef<HTMLDivElement>(null)
@@ -175,11 +165,14 @@ const ConfirmAct = ({
     }
     if (act === "evaluate" && recommendation === undefined) return setMissing("Choose what you recommend.")
     if (act === "object" && severity === undefined) return setMissing("Choose how severe it is.")
+    const sure = CONFIDENT.has(act) ? confidenceIn(confidence) : undefined
+    if (sure === "invalid") return setMissing("Write a confidence from 0 to 1, such as 0.8, or none.")
     setMissing("")
     send.mutate({
       act,
       reason: reason.trim(),
       ...(act === "evaluate" && recommendation !== undefined && { recommendation }),
+      ...(sure !== undefined && { confidence: sure }),
       ...(act === "object" && severity !== undefined && { severity })
     })
   }
@@ -213,12 +206,28 @@ const ConfirmAct = ({
           writeDraft(item.id, value)
         }}
       />
+      {CONFIDENT.has(act) ? (
+        <label htmlFor={`${reasonId}sure`} className="label mt-2 flex flex-wrap items-center gap-x-2">
+          Confidence, optional
+          <input
+            id={`${reasonId}sure`}
+            inputMode="decimal"
+            placeholder="0 to 1"
+            autoComplete="off"
+            className="field h-9 w-20 text-[16px]"
+            value={confidence}
+            onChange={({ target: { value } }) => setConfidence(value)}
+          />
+          {act === "evaluate" ? null : "A vote has none in the session: it is in the record of the run alone."}
+        </label>
+      ) : null}
       <div role="alert">
         {missing === "" ? null : <p className="mt-1 text-bad">{missing}</p>}
-        {send.error === null ? null : (
-          <RefusedAnswer itemId={item.id} refused={refusedAnswer(problemOf(send.error, ""))} />
-        )}
+        {send.error === null ? null : <RefusedAnswer itemId={item.id} refused={refusedBy(send.error)} />}
       </div>
+      {item.proof.needed === "passkey" ? (
+        <p className="mt-1 text-soft">Your passkey signs this answer: confirm it on your device next.</p>
+      ) : null}
       <div ref={first} className="mt-2 grid grid-cols-[minmax(0,1fr)_auto] gap-2">
         <SteadyButton
           className={looks[act] ?? "btn-main"}

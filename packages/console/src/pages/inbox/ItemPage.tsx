@@ -3,14 +3,12 @@ import { ArrowLeft } from "lucide-react"
 import { type ReactNode, useMemo } from "react"
 import { Link } from "wouter"
 import { needsSignIn } from "../../client/Inbox.ts"
-import { problemOf } from "../../client/Problem.ts"
 import { Time, toneText, UserText } from "../../ui/basics.tsx"
 import { CardRings } from "../../ui/decision/CardRings.tsx"
 import { useNow, useTitle } from "../../ui/hooks.ts"
 import { Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { isOld } from "../../ui/useRead.ts"
 import { exactTime } from "../../view/format/Format.ts"
-import { refusedAnswer } from "../../view/inbox/AnswerResult.ts"
 import { bindingOf } from "../../view/inbox/Binding.ts"
 import {
   ACTS,
@@ -22,12 +20,12 @@ import {
   withheldText
 } from "../../view/inbox/InboxWords.ts"
 import { itemCard } from "../../view/inbox/ItemCard.ts"
-import { differenceOf } from "../../view/inbox/ItemChanges.ts"
+import { assigneeText, differenceOf, returnText } from "../../view/inbox/ItemChanges.ts"
 import { subjectOf } from "../../view/inbox/PayloadText.ts"
 import { AnswerBar } from "./AnswerBar.tsx"
 import { Outcome } from "./Outcome.tsx"
 import { SignInFirst } from "./SignInFirst.tsx"
-import { useAnswer } from "./useAnswer.ts"
+import { refusedBy, useAnswer } from "./useAnswer.ts"
 import { useItem } from "./useInbox.ts"
 
 /** One question on one screen. */
@@ -105,6 +103,7 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
           </div>
         </section>
         <Messages item={item} />
+        <WhoMay item={item} />
         <More title="Policy" isOpen={false}>
           <p>
             <UserText text={item.policy.version} className="font-medium" />
@@ -155,7 +154,7 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
       {item.state === "open" ? (
         <AnswerBar item={item} isBound={binding.isBound} send={send} />
       ) : (
-        <Outcome item={item} refused={send.error === null ? undefined : refusedAnswer(problemOf(send.error, ""))} />
+        <Outcome item={item} refused={send.error === null ? undefined : refusedBy(send.error)} />
       )}
     </>
   )
@@ -244,6 +243,30 @@ const Messages = ({ item: { messages } }: { readonly item: InboxItem }) =>
       </ul>
     </section>
   )
+
+/** Who may answer, and who returned it with which reason. */
+const WhoMay = ({ item: { assigned, returns } }: { readonly item: InboxItem }) => (
+  <More title="Who may answer" isOpen={returns.length > 0}>
+    <p className="text-soft">
+      <UserText text={assigned.map(({ to }) => assigneeText(to)).join(", ")} />
+    </p>
+    {returns.length === 0 ? null : (
+      <ul className="mt-2 flex flex-col gap-2">
+        {returns.map(({ at, by, reason, to }) => (
+          <li key={`${at} ${by}`} className="border-l-2 border-line-strong pl-3">
+            <UserText text={returnText(by, to)} className="font-medium" />{" "}
+            <span className="text-muted">
+              <Time at={at} />
+            </span>
+            <p className="text-soft">
+              <UserText text={reason} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    )}
+  </More>
+)
 
 const VERDICTS: Readonly<Record<string, string>> = {
   APPROVE: "approve",

@@ -7,6 +7,7 @@ import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { isOld } from "../../ui/useRead.ts"
 import { counted } from "../../view/format/Format.ts"
 import { closedText, STATES, timeLeft } from "../../view/inbox/InboxWords.ts"
+import { Passkeys } from "./Passkeys.tsx"
 import { SignInFirst } from "./SignInFirst.tsx"
 import { useItems } from "./useInbox.ts"
 
@@ -61,6 +62,7 @@ export const ListPage = () => {
           {read.isFetchingNextPage ? "Reading…" : "Show more"}
         </button>
       ) : null}
+      <Passkeys />
     </>
   )
 }

@@ -18,7 +18,10 @@ export const RefusedAnswer = ({ itemId, refused }: { readonly itemId: string; re
       </Link>
     )}
     {refused.needsSignIn === undefined ? null : (
-      <a href={signInAddress(itemId)} className="inline-block py-1 font-medium underline">
+      <a
+        href={signInAddress(itemId, refused.needsSignIn === "fresh")}
+        className="inline-block py-1 font-medium underline"
+      >
         Sign in again
       </a>
     )}

@@ -18,8 +18,8 @@ export interface Refused {
   readonly lines: ReadonlyArray<string>
   /** The item to answer instead. */
   readonly newItem?: string
-  /** Another sign-in makes the answer possible. */
-  readonly needsSignIn?: true
+  /** Another sign-in makes the answer possible; `fresh`: at the issuer, although the person is signed in. */
+  readonly needsSignIn?: "any" | "fresh"
   /** Whether the draft has no more use. */
   readonly isOver: boolean
 }
@@ -33,9 +33,24 @@ const Metadata = Schema.Struct({
 const readMetadata = Schema.decodeUnknownOption(Metadata)
 
 /** A message of the service as a sentence. */
-const sentence = (text: string): string => {
+export const sentence = (text: string): string => {
   const begun = `${text.charAt(0).toUpperCase()}${text.slice(1)}`
   return /[.!?]$/.test(begun) ? begun : `${begun}.`
+}
+
+/** The same for a return. */
+export const refusedReturn = (refusal: Refusal): Refused => {
+  const { code, messages, status } = refusal
+  const lines = messages.map(sentence)
+  if (status === 401) return refusedAnswer(refusal)
+  if (status === 403) return { title: "Refused: the question was not returned", lines, isOver: false }
+  if (status === 410) return { title: "Too late: the question was not returned", lines, isOver: true }
+  if (status === 0 || status >= 500) {
+    return { title: "It is not known whether the return arrived", lines, isOver: false }
+  }
+  return code === "ITEM_NOT_FOUND"
+    ? { title: "The question is gone", lines, isOver: true }
+    : { title: "The return was refused", lines, isOver: false }
 }
 
 export const refusedAnswer = ({ code, messages, metadata, status }: Refusal): Refused => {
@@ -43,7 +58,23 @@ export const refusedAnswer = ({ code, messages, metadata, status }: Refusal): Re
   const lines = messages.map(sentence)
   const next = newItem === undefined ? {} : { newItem }
   if (status === 401) {
-    return { title: "You are not signed in any more", lines: ["Your text is kept."], needsSignIn: true, isOver: false }
+    return { title: "You are not signed in any more", lines: ["Your text is kept."], needsSignIn: "any", isOver: false }
+  }
+  if (code === "SIGN_IN_NOT_FRESH") {
+    const kept = "Your text is kept: sign in again, and send it then."
+    return {
+      title: "Your sign-in is too old: your answer was not sent",
+      lines: [kept],
+      needsSignIn: "fresh",
+      isOver: false
+    }
+  }
+  if (code === "PASSKEY_MISSING") {
+    const way = "Return it to the others. A passkey that you enrol now counts for later questions."
+    return { title: "No passkey of yours counts here: your answer was not sent", lines: [...lines, way], isOver: false }
+  }
+  if (code === "PASSKEY_REFUSED") {
+    return { title: "Your passkey was refused: your answer was not sent", lines, isOver: false }
   }
   if (status === 403) return { title: "Refused: your answer was not sent", lines, isOver: false }
   if (code === "ITEM_ANSWERED") {

@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import { type PayloadField, payloadFields } from "./PayloadText.ts"
 
 /** SHA-256 in the browser: its own one is asynchronous, and absent on a page without TLS. */
-const sha256: Sha256 = (...parts) => {
+export const sha256: Sha256 = (...parts) => {
   const hash = digest.create()
   for (const part of parts) hash.update(part)
   return hash.digest()

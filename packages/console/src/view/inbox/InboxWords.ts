@@ -77,6 +77,17 @@ export const DONE: Readonly<Record<AnswerAct, string>> = {
 /** Acts whose reason comes before the confirmation. */
 export const REFUSING: ReadonlySet<AnswerAct> = new Set(["reject", "object", "decline"])
 
+/** Acts with a confidence: a vote has it in the record of the run alone. */
+export const CONFIDENT: ReadonlySet<AnswerAct> = new Set(["evaluate", "approve", "reject"])
+
+/** A confidence as a person types it: absent, a number from 0 to 1, or neither. */
+export const confidenceIn = (text: string): number | undefined | "invalid" => {
+  const trimmed = text.trim().replace(",", ".")
+  if (trimmed === "") return undefined
+  const value = /^\d*\.?\d+$|^\d+\.$/.test(trimmed) ? Number(trimmed) : Number.NaN
+  return value >= 0 && value <= 1 ? value : "invalid"
+}
+
 const POSITIVE: Readonly<Record<OutcomeStatus, string>> = {
   met: "approval can be committed at once",
   certain: "approval is certain once all have acted",

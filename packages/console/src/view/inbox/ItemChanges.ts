@@ -3,11 +3,12 @@ import { STATES } from "./InboxWords.ts"
 
 /** What of an item a person looks at before it answers; a change of it greys the buttons for a moment. */
 export const shownPart = (item: InboxItem): string => {
-  const { acts, basis, closedActs, consequences, deadlineAt, given, mayAnswer, mayNotBecause, messages } = item
-  const { newItem, policy, proof, proposalHash, reason, reasonRule, state, unavailable } = item
+  const { acts, assigned, basis, closedActs, consequences, deadlineAt, given, mayAnswer, mayNotBecause, messages } =
+    item
+  const { newItem, returns, policy, proof, proposalHash, reason, reasonRule, state, unavailable } = item
   return JSON.stringify([
     [state, reason, proposalHash, newItem, mayAnswer, mayNotBecause, unavailable, acts, closedActs, reasonRule, proof],
-    [deadlineAt, policy, messages, consequences, basis, given]
+    [deadlineAt, policy, messages, consequences, basis, given, assigned, returns]
   ])
 }
 
@@ -27,6 +28,7 @@ export const changesOf = (was: InboxItem, now: InboxItem): ReadonlyArray<string>
   if (more > 1) lines.push(`${more} more messages came in, which are withheld until you have answered.`)
   if (!same(was.acts, now.acts)) lines.push("Other answers are possible now.")
   if (!same(was.consequences, now.consequences)) lines.push("What the answers lead to has changed.")
+  for (const { by, to } of now.returns.slice(was.returns.length)) lines.push(returnText(by, to))
   if (was.deadlineAt !== now.deadlineAt) lines.push("The deadline has changed.")
   if (!same(was.policy, now.policy)) lines.push("The policy is shown otherwise.")
   if (was.unavailable !== now.unavailable) {
@@ -46,6 +48,16 @@ const NEWS: Readonly<Record<string, string>> = {
   Abstain: "A ballot",
   HandoffContext: "A context"
 }
+
+/** "ann returned it; ben may answer too." */
+export const returnText = (by: string, to: string | undefined): string =>
+  to === undefined
+    ? `${by} returned it to all who may answer.`
+    : `${by} returned it; ${assigneeText(to)} may answer too.`
+
+/** Who may answer: a person by its id, a group with the word before it. */
+export const assigneeText = (to: string): string =>
+  to.startsWith("group:") ? `group ${to.slice("group:".length)}` : to.replace(/^person:/, "")
 
 /** What is different in an item that replaces another one, a sentence each. */
 export const differenceOf = (was: InboxItem, now: InboxItem): ReadonlyArray<string> => {

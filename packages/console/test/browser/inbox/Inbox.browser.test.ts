@@ -11,6 +11,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   inbox.answers.length = 0
+  inbox.posted.length = 0
   inbox.refuseWith(undefined)
   inbox.signedIn(true)
   inbox.away(false)
@@ -91,6 +92,67 @@ describe("the page of the inbox", () => {
     await context.close()
   })
 
+  it("sends a confidence with an evaluation and a vote, and says that a vote has none in the session", async () => {
+    inbox.set([question(undefined, { reasonRule: "optional", acts: ["evaluate", "approve", "abstain"] })])
+    const { context, page } = await open(PATH)
+    await steady(page)
+    await button(page, "Abstain").click()
+    const confidence = page.getByLabel("Confidence, optional")
+    assert.strictEqual(await confidence.count(), 0)
+    await button(page, "Back").click()
+    await steady(page)
+    await button(page, "Evaluate").click()
+    await confidence.waitFor()
+    assert.strictEqual(await bar(page).getByText("A vote has none in the session").count(), 0)
+    await button(page, "Back").click()
+    await steady(page)
+    await button(page, "Approve").click()
+    await bar(page).getByText("A vote has none in the session: it is in the record of the run alone.").waitFor()
+    await confidence.fill("80")
+    await steady(page)
+    await button(page, `Approve ${SIGNS}`).click()
+    await page.getByText("Write a confidence from 0 to 1, such as 0.8, or none.").waitFor()
+    assert.lengthOf(inbox.answers, 0)
+    await confidence.fill("0,8")
+    await button(page, `Approve ${SIGNS}`).click()
+    await page.getByText("on its way into the session").waitFor()
+    assert.strictEqual(inbox.answers[0]?.answer.confidence, 0.8)
+    await context.close()
+  })
+
+  it("returns a question with two presses, to all or to a colleague, and shows who returned it", async () => {
+    inbox.set([question()])
+    const { context, page } = await open(PATH)
+    await steady(page)
+    await button(page, "Return it to the group or a colleague").click()
+    await bar(page).getByText("A return makes no decision").waitFor()
+    await steady(page)
+    await button(page, "Return the question").click()
+    await page.getByText("Write a reason first.").waitFor()
+    const reason = page.getByRole("textbox", { name: "Reason, required: all who may answer read it" })
+    await reason.fill("I am away.")
+    await button(page, "Return the question").click()
+    await bar(page).getByText("ann returned it to all who may answer.").waitFor()
+    assert.deepStrictEqual(inbox.posted, [{ path: "return", body: { reason: "I am away." }, nonce: NONCE }])
+
+    inbox.refuseWith(failed(400, "VALIDATION_ERROR", "to: person:ben may not answer", { field: "to" }))
+    await steady(page)
+    await button(page, "Return it to the group or a colleague").click()
+    await page.getByRole("combobox", { name: "Return to" }).selectOption("A colleague")
+    await reason.fill("Ben knows the region.")
+    await steady(page)
+    await button(page, "Return the question").click()
+    await page.getByText("Write the id of the colleague, without spaces.").waitFor()
+    await page.getByRole("textbox", { name: "Id of the colleague" }).fill("ben")
+    await button(page, "Return the question").click()
+    await page.getByRole("alert").getByText("The return was refused").waitFor()
+    inbox.refuseWith(undefined)
+    await button(page, "Return the question").click()
+    await bar(page).getByText("ann returned it; ben may answer too.").waitFor()
+    await page.getByText("Ben knows the region.").waitFor()
+    await context.close()
+  })
+
   it("takes no press while what is under the thumb has just moved, and says what changed", async () => {
     inbox.set([question(undefined, { reasonRule: "optional" })])
     const { context, page } = await open(PATH)
@@ -133,8 +195,12 @@ describe("the page of the inbox", () => {
     ],
     [failed(410, "ITEM_CLOSED", "the item is closed: no answer came by its deadline"), "Too late"],
     [
-      failed(403, "FORBIDDEN", "you may not answer: this question requires a sign-in of the last five minutes"),
+      failed(403, "FORBIDDEN", "you may not answer: you are the requester of the run"),
       "Refused: your answer was not sent"
+    ],
+    [
+      failed(403, "SIGN_IN_NOT_FRESH", "this question requires a sign-in at the issuer of the last five minutes"),
+      "Your sign-in is too old: your answer was not sent"
     ],
     [failed(429, "TOO_MANY_ANSWERS", "a person gives at most 30 answers a minute"), "Too many answers"],
     [failed(503, "SESSION_UNREAD", "the session is being read again"), "Not now: your answer was not sent"],
@@ -265,6 +331,12 @@ describe("the page of the inbox", () => {
     await button(page, "Reject").click()
     await steady(page)
     await looksRight(page, "inbox-confirm", [390, 360])
+    await button(page, "Back").click()
+    await steady(page)
+    await button(page, "Return it to the group or a colleague").click()
+    await page.getByRole("combobox", { name: "Return to" }).selectOption("A colleague")
+    await steady(page)
+    await looksRight(page, "inbox-return", [1280, 360])
     await page.getByRole("link", { name: "Inbox" }).click()
     await page.getByText("Questions to you").waitFor()
     await looksRight(page, "inbox-list", [1280, 390, 360])

@@ -3,7 +3,16 @@ import { existsSync, readFileSync } from "node:fs"
 import { createServer, type IncomingMessage } from "node:http"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { AnsweredItem, AnswerRequest, InboxItem, InboxPage, launcherError, Me } from "@runplane/api"
+import {
+  AnsweredItem,
+  AnswerRequest,
+  InboxItem,
+  InboxPage,
+  launcherError,
+  Me,
+  ReturnedItem,
+  ReturnRequest
+} from "@runplane/api"
 import { proposalHash, type Sha256 } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
@@ -128,6 +137,8 @@ const encodeItem = Schema.encodeSync(InboxItem)
 const encodePage = Schema.encodeSync(InboxPage)
 const encodeAnswered = Schema.encodeSync(AnsweredItem)
 const encodeMe = Schema.encodeSync(Me)
+const encodeReturned = Schema.encodeSync(ReturnedItem)
+const readReturn = Schema.decodeUnknownSync(Schema.fromJsonString(ReturnRequest))
 const readAnswer = Schema.decodeUnknownSync(Schema.fromJsonString(AnswerRequest))
 
 /** The contract of the inbox over items that a test sets, with the built page. */
@@ -136,16 +147,33 @@ export const startInbox = async () => {
   let isSignedIn = true
   let isAway = false
   let refusal: Answer | undefined
+  const posted: Array<{ readonly path: string; readonly body: unknown; readonly nonce: unknown }> = []
   const answers: Array<{
     readonly answer: AnswerRequest
     readonly nonce: string | undefined
     readonly origin: string | undefined
   }> = []
 
-  const answered = async (request: IncomingMessage, item: InboxItem): Promise<Answer> => {
+  const bodyOf = async (request: IncomingMessage) => {
     const chunks: Array<Buffer> = []
     for await (const chunk of request) chunks.push(chunk)
-    const answer = readAnswer(Buffer.concat(chunks).toString())
+    return Buffer.concat(chunks).toString()
+  }
+
+  const returned = async (request: IncomingMessage, item: InboxItem): Promise<Answer> => {
+    const body = readReturn(await bodyOf(request))
+    posted.push({ path: "return", body, nonce: request.headers["x-page-nonce"] })
+    if (refusal !== undefined) return refusal
+    const { reason, to } = body
+    const at = new Date().toISOString()
+    const returns = [...item.returns, { by: "ann", at, reason, ...(to !== undefined && { to }) }]
+    const assigned = to === undefined ? item.assigned : [...item.assigned, { to, by: "ann", at, reason }]
+    items = items.map((one) => (one.id === item.id ? { ...item, returns, assigned } : one))
+    return [200, encodeReturned({ id: item.id, assigned, returns })]
+  }
+
+  const answered = async (request: IncomingMessage, item: InboxItem): Promise<Answer> => {
+    const answer = readAnswer(await bodyOf(request))
     const nonce = request.headers["x-page-nonce"]
     answers.push({ answer, nonce: typeof nonce === "string" ? nonce : undefined, origin: request.headers.origin })
     if (refusal !== undefined) return refusal
@@ -169,7 +197,8 @@ export const startInbox = async () => {
     }
     const item = items.find(({ id }) => url.pathname.startsWith(`/inbox/${id}`))
     if (item === undefined) return failed(404, "ITEM_NOT_FOUND", "no item has the id")
-    return request.method === "POST" ? answered(request, item) : [200, encodeItem(item)]
+    if (request.method !== "POST") return [200, encodeItem(item)]
+    return url.pathname.endsWith("/return") ? returned(request, item) : answered(request, item)
   }
 
   const server = createServer((request, response) => {
@@ -196,6 +225,7 @@ export const startInbox = async () => {
   return {
     url: `http://127.0.0.1:${address.port}`,
     answers,
+    posted,
     set: (next: ReadonlyArray<InboxItem>) => {
       items = next
     },

@@ -182,6 +182,7 @@ describe("a refused answer", () => {
     for (const [status, code] of [
       [401, "HTTP 401"],
       [403, "FORBIDDEN"],
+      [403, "SIGN_IN_NOT_FRESH"],
       [409, "ITEM_STALE"],
       [429, "TOO_MANY_ANSWERS"],
       [503, "SESSION_UNREAD"],
@@ -195,6 +196,19 @@ describe("a refused answer", () => {
     assert.deepStrictEqual(refused(409, "ITEM_ANSWERED").lines, ["No answer came by the deadline; its act was made."])
     assert.strictEqual(refused(409, "ITEM_STALE", { newItem: "n1" }).newItem, "n1")
     assert.isUndefined(refused(409, "ITEM_STALE", { newItem: 7 }).newItem)
+  })
+
+  it("leads to a sign-in at the issuer when the one of the person is too old", () => {
+    const { lines, needsSignIn } = refused(403, "SIGN_IN_NOT_FRESH")
+    assert.deepStrictEqual(
+      { lines, needsSignIn },
+      {
+        lines: ["Your text is kept: sign in again, and send it then."],
+        needsSignIn: "fresh"
+      }
+    )
+    assert.strictEqual(refused(401, "HTTP 401").needsSignIn, "any")
+    assert.isUndefined(refused(403, "FORBIDDEN").needsSignIn)
   })
 
   it("does not claim that an answer was lost when nothing came back", () => {

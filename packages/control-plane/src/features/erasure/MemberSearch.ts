@@ -12,7 +12,8 @@ import {
   shortenedFinder,
   type TextFinder,
   textFinder,
-  textsIn
+  textsIn,
+  withoutLine
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -151,7 +152,9 @@ export const searchMembers = Effect.fnUntraced(function* (
   })
   const ofEvents = yield* takeAll("event")
   const ofFrames = yield* takeAll("frame")
-  const finder = copyFinder(valuesIn(values))
+  // What a passkey has signed has the text of a person without the line that the launch service adds.
+  const texts = valuesIn(values)
+  const finder = copyFinder([...texts, ...texts.map(withoutLine)])
   const kept: Array<FoundInLog["kept"][number]> = []
   yield* log.eachEvent(runId, ({ bytes, index }) => {
     const found = foundInEvent(finder, servedEvent(bytes).text)

@@ -32,7 +32,7 @@ import {
   hashedText,
   makeZipWriter
 } from "./BundleFiles.ts"
-import { ERASABLE_JSON, VERIFY_MD, VERIFY_PY } from "./gen/EvidenceTexts.ts"
+import { ERASABLE_JSON, PASSKEYS_PY, VERIFY_MD, VERIFY_PY } from "./gen/EvidenceTexts.ts"
 import { type ManifestFacts, manifestSignature, manifestText, type RunEntry } from "./Manifest.ts"
 import { makeRetentionReport } from "./RetentionReport.ts"
 import { EVIDENCE_ACTION } from "./RunAudit.ts"
@@ -86,6 +86,7 @@ export class Evidence extends Context.Service<
           hashedText("VERIFY.md", VERIFY_MD),
           hashedText("erasable.json", ERASABLE_JSON),
           hashedText("keys.json", documentText(yield* seals.keys)),
+          hashedText("passkeys.py", PASSKEYS_PY),
           hashedText("verify.py", VERIFY_PY)
         ]
         const { authority } = stamps

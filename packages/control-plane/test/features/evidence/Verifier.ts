@@ -6,7 +6,7 @@ import { crc32 } from "node:zlib"
 import * as Effect from "effect/Effect"
 import { centralDirectory, localHeader, type PlacedEntry } from "../../../src/features/evidence/StoredZip.ts"
 
-const VERIFY = join(import.meta.dirname, "../../../../verify/verify.py")
+export const VERIFY = join(import.meta.dirname, "../../../../verify/verify.py")
 
 /** Whether this machine has a Python that runs the verifier. */
 export const hasPython =
@@ -35,7 +35,11 @@ export const temporary = Effect.acquireRelease(
 /** Runs `verify.py`, which is a program of its own, over a bundle. */
 export const verify = (
   bundle: Uint8Array,
-  { flags = [], keys }: { readonly flags?: ReadonlyArray<string>; readonly keys?: string | undefined } = {}
+  {
+    flags = [],
+    keys,
+    program = VERIFY
+  }: { readonly flags?: ReadonlyArray<string>; readonly keys?: string | undefined; readonly program?: string } = {}
 ): Effect.Effect<Verdict> =>
   Effect.gen(function* () {
     const folder = yield* temporary
@@ -43,7 +47,7 @@ export const verify = (
     writeFileSync(file, bundle)
     if (keys !== undefined) writeFileSync(join(folder, "keys.json"), keys)
     const given = keys === undefined ? [] : ["--keys", join(folder, "keys.json")]
-    return yield* runPython([VERIFY, file, ...given, ...flags])
+    return yield* runPython([program, file, ...given, ...flags])
   }).pipe(Effect.scoped)
 
 /** The files of a stored zip, by its local headers. */

@@ -1,12 +1,36 @@
 import { launcherError } from "@runplane/api"
 import { type ItemState, type Staleness, whyNotText } from "@runplane/domain"
 import type { AnswerRefused } from "../../people/Answers.ts"
+import type { PasskeyRefused } from "../../people/passkeys/WebAuthn.ts"
 import type { ReturnRefused } from "../../people/Returns.ts"
 import { mayNotText } from "./ItemAnswers.ts"
 
 export const itemNotFound = (id: string) => launcherError("ITEM_NOT_FOUND", `no item has the id ${id}`)
 
 export const personForbidden = (why: string) => launcherError("FORBIDDEN", `you may not answer: ${why}`)
+
+const NOT_FRESH = launcherError(
+  "SIGN_IN_NOT_FRESH",
+  "a sign-in at the issuer of the last five minutes is required: sign in again in the page"
+)
+
+const NOT_OPEN = launcherError("ITEM_NOT_OPEN", "the item is not open yet: it waits for the other participants")
+
+/** Why a passkey is not enrolled, or proves nothing. */
+export const passkeyError = (why: PasskeyRefused["why"]) => {
+  switch (why._tag) {
+    case "not-fresh":
+      return NOT_FRESH
+    case "too-many":
+      return launcherError("PASSKEY_REFUSED", `a person has at most ${why.most} passkeys: delete one first`)
+    case "known":
+      return launcherError("PASSKEY_REFUSED", "this passkey is enrolled already")
+    case "missing":
+      return launcherError("PASSKEY_MISSING", "you have enrolled no passkey here before this question opened")
+    case "refused":
+      return launcherError("PASSKEY_REFUSED", `the passkey was refused: ${why.reason}`)
+  }
+}
 
 const GONE: Readonly<Partial<Record<ItemState, string>>> = {
   expired: "no answer came by its deadline",
@@ -26,6 +50,10 @@ const STALE: Readonly<Record<Staleness["reason"], string>> = {
   "a longer record": "an evaluation or an objection was accepted after what you were shown"
 }
 
+/** Why an item takes no answer now. */
+export const notOpen = (state: ItemState) =>
+  state === "waiting" ? NOT_OPEN : gone(state, { id: "", newItem: undefined, reason: undefined, isWithheld: true })
+
 /** What is known of an item beside the refusal. */
 export interface Beside {
   readonly id: string
@@ -44,7 +72,11 @@ export const answerError = (why: AnswerRefused["why"], beside: Beside) => {
     case "forbidden":
       return personForbidden(mayNotText(why.right))
     case "not-fresh":
-      return personForbidden("this question requires a sign-in of the last five minutes: sign in again")
+      return NOT_FRESH
+    case "unsigned":
+      return launcherError("PASSKEY_REFUSED", "this question requires a passkey: answer it in its page")
+    case "passkey":
+      return passkeyError(why.why)
     case "unavailable":
       return why.isFinal
         ? launcherError("HISTORY_GONE", `the item takes no answer: ${why.reason}`)
@@ -77,7 +109,7 @@ export const answerError = (why: AnswerRefused["why"], beside: Beside) => {
     case "gone":
       return gone(why.state, beside)
     case "not-open":
-      return launcherError("ITEM_NOT_OPEN", "the item is not open yet: it waits for the other participants")
+      return NOT_OPEN
     case "invalid":
       return launcherError("VALIDATION_ERROR", `${why.field}: ${why.message}`, { field: why.field })
   }

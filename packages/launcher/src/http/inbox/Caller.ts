@@ -4,7 +4,6 @@ import { isLoopback } from "@runplane/server"
 import * as Context from "effect/Context"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { SignedIn } from "../../people/Answers.ts"
-import { FRESH_SECONDS } from "./OidcClient.ts"
 
 /** The person of a service that requires no sign-in. */
 export const LOCAL = "local"
@@ -13,7 +12,6 @@ const USER = "user:"
 
 /** How a request came in, beside who sent it. */
 interface Arrival {
-  readonly nowUnixMs: number
   /** Whether an assistant acts for the caller. */
   readonly isAssistant: boolean
   /** The groups that the directories of packs give to the person. */
@@ -34,12 +32,6 @@ const channelOf = ({ isPage }: Actor, headers: Arrival["headers"]): string => {
   // Browsers send this header with each request, and programs do not.
   if (isPage === true || headers["sec-fetch-site"] !== undefined) return "console"
   return headers["x-runplane-channel"] === "cli" ? "cli" : "api"
-}
-
-const proofOf = ({ actorType, signedInAtUnixMs }: Actor, nowUnixMs: number): SignedIn["proof"] => {
-  if (actorType === "anonymous") return "none"
-  const age = signedInAtUnixMs === undefined ? Number.POSITIVE_INFINITY : nowUnixMs - signedInAtUnixMs
-  return age <= FRESH_SECONDS * 1_000 ? "fresh" : "session"
 }
 
 const whyNot = (actor: Actor, { isAssistant }: Arrival): string | undefined => {
@@ -66,8 +58,12 @@ export const callerOf = (actor: Actor, arrival: Arrival): Caller => {
       groups,
       packGroups: arrival.packGroups,
       ...(isLocal && { isLocal }),
-      proof: proofOf(actor, arrival.nowUnixMs),
-      channel: channelOf(actor, arrival.headers)
+      proof: isLocal ? "none" : "session",
+      // Tokens of programs are kept in files and are sent again: only the browser of the person proves a sign-in.
+      ...(actor.isPage === true && { signedInAtUnixMs: actor.signedInAtUnixMs }),
+      channel: channelOf(actor, arrival.headers),
+      // The console shows runs to these roles.
+      readsRuns: mayUse(role, "viewer")
     },
     mayNot: whyNot(actor, arrival),
     readsAll: mayUse(role, "viewer")

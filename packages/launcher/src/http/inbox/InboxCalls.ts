@@ -1,6 +1,5 @@
 import { CurrentActor, type InboxItem, launcherError } from "@runplane/api"
 import { RequestFacts } from "@runplane/server"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
@@ -9,7 +8,7 @@ import { LaunchedRuns } from "../../control-plane/LaunchedRuns.ts"
 import { controlPlaneForPeople, LauncherSettings } from "../../LauncherSettings.ts"
 import { personForbidden } from "./AnswerErrors.ts"
 import { callerOf, ListenHost, noLocalPerson, personIdOf } from "./Caller.ts"
-import { makePageAddress } from "./PageAddress.ts"
+import { makePageAddress, NO_PASSKEY_PAGE, passkeyPageOf } from "./PageAddress.ts"
 import { isPageNonce, pageNonce, tokenIn } from "./PageCookie.ts"
 
 /** How long a page waits for the link to its run. */
@@ -28,7 +27,6 @@ export const makeInboxCalls = Effect.gen(function* () {
     if (actor.actorType === "anonymous" && withoutPerson !== undefined) return yield* personForbidden(withoutPerson)
     const { via } = yield* RequestFacts
     return callerOf(actor, {
-      nowUnixMs: yield* Clock.currentTimeMillis,
       isAssistant: via !== undefined,
       packGroups: yield* directory.groupsOf(personIdOf(actor)),
       headers
@@ -62,6 +60,13 @@ export const makeInboxCalls = Effect.gen(function* () {
       }
       return person
     }),
+
+    /** The page of a request as its passkeys know it. */
+    passkeyPage: (request: HttpServerRequest.HttpServerRequest) => {
+      const address = addressOf(request)
+      const page = address && passkeyPageOf(address)
+      return page === undefined ? Effect.fail(personForbidden(NO_PASSKEY_PAGE)) : Effect.succeed(page)
+    },
 
     /** The nonce of the item's page; undefined for a caller without a cookie. */
     nonceOf: (request: HttpServerRequest.HttpServerRequest, item: string) =>

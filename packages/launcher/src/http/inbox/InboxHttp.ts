@@ -6,9 +6,9 @@ import * as Base64 from "effect/encoding/Base64"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Result from "effect/Result"
 import { NO_PEOPLE_DATABASE, People } from "../../people/People.ts"
-import { answerError, itemNotFound, returnError } from "./AnswerErrors.ts"
+import { answerError, itemNotFound, notOpen, passkeyError, personForbidden, returnError } from "./AnswerErrors.ts"
 import { makeInboxCalls } from "./InboxCalls.ts"
-import { assignedAnswer, entryAnswer, givenAnswer, itemAnswer } from "./ItemAnswers.ts"
+import { assignedAnswer, entryAnswer, givenAnswer, itemAnswer, mayNotText } from "./ItemAnswers.ts"
 import { orAway } from "./OrAway.ts"
 
 /** The questions to people, and their answers (docs/reference/people.md#answering). */
@@ -17,7 +17,7 @@ export const InboxHttp = HttpApiBuilder.group(
   "inbox",
   Effect.fnUntraced(function* (handlers) {
     const people = yield* People
-    const { caller, nonceOf, runOf, writer } = yield* makeInboxCalls
+    const { caller, nonceOf, passkeyPage, runOf, writer } = yield* makeInboxCalls
     const withPeople =
       people === undefined ? Effect.fail(launcherError("INVALID_CONFIG", NO_PEOPLE_DATABASE)) : Effect.succeed(people)
 
@@ -57,12 +57,30 @@ export const InboxHttp = HttpApiBuilder.group(
           return itemAnswer(shown, known, { run, nonce: yield* nonceOf(request, id) })
         }).pipe(orAway),
 
-      answer: ({ headers, params: { id }, payload: { basis, proposalHash, ...content }, request }) =>
+      challenge: ({ headers, params: { id }, request }) =>
+        Effect.gen(function* () {
+          const { inbox, proofs } = yield* withPeople
+          const person = yield* writer(request, id, headers["x-page-nonce"])
+          const shown = yield* inbox.show(person, id, { scope: "own", isSeen: false })
+          if (shown === undefined) return yield* itemNotFound(id)
+          if (shown.right !== "answer") return yield* personForbidden(mayNotText(shown.right))
+          if (shown.row.state !== "open") return yield* notOpen(shown.row.state)
+          const page = yield* passkeyPage(request)
+          const { known, nonce } = yield* Effect.catchTag(
+            proofs.challenge(person.id, id, page),
+            "PasskeyRefused",
+            ({ why }) => Effect.fail(passkeyError(why))
+          )
+          return { nonce, rpId: page.rpId, passkeys: known.map(({ credentialId }) => credentialId) }
+        }).pipe(orAway),
+
+      answer: ({ headers, params: { id }, payload: { basis, passkey, proposalHash, ...content }, request }) =>
         Effect.gen(function* () {
           const { answers, inbox } = yield* withPeople
           const person = yield* writer(request, id, headers["x-page-nonce"])
+          const signed = passkey && { assertion: passkey, page: yield* passkeyPage(request) }
           const { given, state } = yield* Effect.catchTag(
-            answers.submit(id, person, { content, proposalHash, basis }),
+            answers.submit(id, person, { content, proposalHash, basis, passkey: signed }),
             "AnswerRefused",
             ({ why }) =>
               Effect.flatMap(inbox.show(person, id, { scope: "own", isSeen: false }), (shown) =>

@@ -1,26 +1,16 @@
 import type { InboxEntry, InboxItem } from "@runplane/api"
-import { cleanObject, type Right, type SeatMode, seatMode, toOneLine, whyNotText } from "@runplane/domain"
+import { cleanObject, type Right, seatMode, whyNotText } from "@runplane/domain"
 import type { ShownItem } from "../../people/Inbox.ts"
 import type { InboxRow } from "../../people/InboxRows.ts"
 import type { ItemRow } from "../../people/ItemRows.ts"
+import { itemTitle } from "../../people/ItemTitle.ts"
 import type { Caller } from "./Caller.ts"
-
-/** Characters of a title in a list. */
-const MAX_TITLE = 200
-
-/** What is proposed, requested or offered, by the mode of the session. */
-const TITLE_KEYS: Readonly<Record<SeatMode, string>> = { decision: "option", quorum: "action", handoff: "scope" }
-
-const titleOf = (mode: SeatMode, payload: ShownItem["payload"]): string | undefined => {
-  const text = payload?.[TITLE_KEYS[mode]]
-  return typeof text === "string" && text !== "" ? toOneLine(text, MAX_TITLE) : undefined
-}
 
 /** What a list shows of an item. */
 export const entryAnswer = (row: InboxRow, payload: ShownItem["payload"]): InboxEntry => {
   const mode = seatMode(row.mode_name)
   if (mode === undefined) throw new Error(`no seat can be in ${row.mode_name}`)
-  const title = titleOf(mode, payload)
+  const title = itemTitle(mode, payload)
   return {
     id: row.id,
     sessionId: row.session_id,
@@ -89,8 +79,8 @@ interface Beside {
 }
 
 /** An item with everything that its answer rests on. */
-export const itemAnswer = (shown: ShownItem, { mayNot, person }: Caller, { nonce, run }: Beside): InboxItem => {
-  const { basis, closedActs, consequences, given, payload, right, row, unavailable } = shown
+export const itemAnswer = (shown: ShownItem, { mayNot }: Caller, { nonce, run }: Beside): InboxItem => {
+  const { basis, closedActs, consequences, given, payload, right, row, suspension, unavailable } = shown
   const decoded = payload && cleanObject(payload)
   const why = right === "answer" ? mayNot : mayNotText(right)
   return {
@@ -103,11 +93,13 @@ export const itemAnswer = (shown: ShownItem, { mayNot, person }: Caller, { nonce
     mayAnswer: why === undefined,
     ...(why !== undefined && { mayNotBecause: why }),
     reasonRule: shown.reason,
-    proof: { needed: shown.proof === "fresh" ? "fresh" : "session", given: person.proof },
+    // A press in Slack is no sign-in, and is none here.
+    proof: { needed: shown.proof, given: shown.givenProof === "slack" ? "none" : shown.givenProof },
     acts: why === undefined ? shown.acts : [],
     ...(closedActs !== undefined && { closedActs }),
     ...(basis !== undefined && { basis }),
     ...(unavailable !== undefined && { unavailable }),
+    ...(suspension !== undefined && { suspension }),
     messages: shown.messages,
     ...(consequences !== undefined && { consequences }),
     policy: { version: shown.policyVersion, lines: shown.policy },

@@ -1,3 +1,4 @@
+import { FRESH_SECONDS } from "@runplane/domain"
 import type { Claims } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -6,9 +7,6 @@ import * as Redacted from "effect/Redacted"
 import * as client from "openid-client"
 import { oneLine } from "../../common/LaunchErrors.ts"
 import type { Pending } from "./PageCookie.ts"
-
-/** A sign-in of the last so many seconds is a fresh one. */
-export const FRESH_SECONDS = 300
 
 /** Seconds that one answer of the issuer may take. */
 const TIMEOUT_SECONDS = 5

@@ -1,6 +1,7 @@
 import { LaunchSettings, readSettings, ServiceSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type { PasskeyPage } from "../../people/passkeys/WebAuthn.ts"
 
 /** Where the browser of a person reaches the inbox. */
 export interface PageAddress {
@@ -19,6 +20,17 @@ const addressOf = (url: string): PageAddress | undefined => {
   // Plain http exposes a cookie to the network. Requests on the loopback do not leave the machine.
   return isSecure || LOOPBACK.test(hostname) ? { url: url.replace(/\/+$/, ""), origin, isSecure } : undefined
 }
+
+const IP_ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[.*\])$/
+
+/** The page as its passkeys know it; undefined for an address without a host name, for which none can be made. */
+export const passkeyPageOf = ({ origin }: PageAddress): PasskeyPage | undefined => {
+  const { hostname: rpId } = new URL(origin)
+  return IP_ADDRESS.test(rpId) ? undefined : { origin, rpId }
+}
+
+export const NO_PASSKEY_PAGE =
+  "browsers make passkeys for a host name: set LAUNCHER_PUBLIC_URL, or open the page at http://localhost"
 
 export const NO_PAGE_ADDRESS =
   "people sign in over https or on the loopback: set LAUNCHER_PUBLIC_URL to an https address"

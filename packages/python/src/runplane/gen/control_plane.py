@@ -3184,6 +3184,8 @@ class _MeRequired(TypedDict):
 class Me(_MeRequired, total=False):
     """The caller as the service sees it."""
 
+    isVoter: bool
+    """true for a caller that answers questions to people by the role voter, which a token may give beside another role; absent for others."""
     runtimeIdentity: str
     """The identity of the control plane at the runtime, where its settings name one: a session that does not let it commit cannot be cancelled, suspended or resumed by it."""
 

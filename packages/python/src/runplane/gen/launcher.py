@@ -129,6 +129,7 @@ class AnswerRequest(_AnswerRequestRequired, total=False):
     """Of an objection."""
     reason: str
     """In the words of the person; it goes into the session."""
+    passkey: PasskeyAssertion
 
 
 class AnsweredItem(TypedDict):
@@ -192,7 +193,7 @@ class CatalogAgent(TypedDict):
 class _CatalogEntryNotFoundRequired(TypedDict):
     statusCode: Literal[404]
     """The HTTP status."""
-    errorCode: Literal["PACK_NOT_FOUND", "SCENARIO_NOT_FOUND", "VERSION_NOT_FOUND", "TEMPLATE_NOT_FOUND", "AGENT_NOT_FOUND", "PROCESS_NOT_FOUND", "ITEM_NOT_FOUND", "DELEGATION_NOT_FOUND"]
+    errorCode: Literal["PACK_NOT_FOUND", "SCENARIO_NOT_FOUND", "VERSION_NOT_FOUND", "TEMPLATE_NOT_FOUND", "AGENT_NOT_FOUND", "PROCESS_NOT_FOUND", "ITEM_NOT_FOUND", "DELEGATION_NOT_FOUND", "PASSKEY_NOT_FOUND"]
     """What went wrong, for programs."""
     message: str
     """What went wrong, for people."""
@@ -346,6 +347,38 @@ _DelegationRequestOptional = TypedDict("_DelegationRequestOptional", {
 class DelegationRequest(_DelegationRequestRequired, _DelegationRequestOptional):
     """A right of the caller that another person is to use."""
 
+
+
+class EnrolmentChallenge(TypedDict):
+    """What a new passkey is made for."""
+
+    challenge: str
+    """32 random bytes, base64url, for `navigator.credentials.create`."""
+    rpId: str
+    """Host of the page."""
+    userId: str
+    """The person for the authenticator: SHA-256 of its id, base64url."""
+    userName: str
+    """The person for its reader."""
+    algorithms: List[int]
+    """COSE algorithms that are taken: -7, ES256."""
+    passkeys: List[str]
+    """Ids of the credentials that are enrolled already, base64url."""
+
+
+class EnrolmentRequest(TypedDict):
+    """A new passkey: `navigator.credentials.create` made it."""
+
+    name: str
+    """A name for the person."""
+    credentialId: str
+    """Id of the credential, base64url."""
+    challenge: str
+    """`challenge` as it was given."""
+    clientDataJSON: str
+    """Data of the browser, base64url."""
+    attestationObject: str
+    """Attestation of the authenticator, base64url."""
 
 
 class ExampleRunLinks(TypedDict):
@@ -614,8 +647,8 @@ class InboxItemPayload(_InboxItemPayloadRequired, total=False):
 class InboxItemProof(TypedDict):
     """How sure the service has to be of the person."""
 
-    needed: Literal["session", "fresh"]
-    """session: a sign-in; fresh: one of the last five minutes."""
+    needed: Literal["session", "fresh", "passkey"]
+    """session: a sign-in; fresh: one of the last five minutes; passkey: a passkey that signs the answer."""
     given: Literal["none", "session", "fresh"]
     """What the caller has; none on a service that requires no sign-in."""
 
@@ -704,6 +737,8 @@ class InboxItem(_InboxItemRequired, total=False):
     basis: Basis
     unavailable: str
     """Why the item takes no answer now, such as a session that is being read again."""
+    suspension: str
+    """What the person has to know of the suspension of the session, such as an answer that waits for another party."""
     consequences: List[ActConsequence]
     """What each act leads to; absent while it would show withheld votes, and without known rules."""
     given: ItemAnswer
@@ -895,7 +930,7 @@ class LaunchConflict(_LaunchConflictRequired, total=False):
 class _LaunchForbiddenRequired(TypedDict):
     statusCode: Literal[403]
     """The HTTP status."""
-    errorCode: Literal["FORBIDDEN"]
+    errorCode: Literal["FORBIDDEN", "SIGN_IN_NOT_FRESH", "PASSKEY_MISSING", "PASSKEY_REFUSED"]
     """What went wrong, for programs."""
     message: str
     """What went wrong, for people."""
@@ -1241,6 +1276,8 @@ class _MeRequired(TypedDict):
 class Me(_MeRequired, total=False):
     """The caller as the service sees it."""
 
+    isVoter: bool
+    """true for a caller that answers questions to people by the role voter, which a token may give beside another role; absent for others."""
     runtimeIdentity: str
     """The identity of the control plane at the runtime, where its settings name one: a session that does not let it commit cannot be cancelled, suspended or resumed by it."""
 
@@ -1274,6 +1311,66 @@ class Pack(TypedDict):
     """What its scenarios are about."""
     tags: List[str]
     """Tags of the pack."""
+
+
+class _PasskeyRequired(TypedDict):
+    id: str
+    """Id of the passkey: UUID."""
+    name: str
+    """As the person has named it."""
+    rpId: str
+    """Host of the page for which it was made."""
+    enrolledAt: str
+    """When it was enrolled: it counts for questions that opened later."""
+
+
+class Passkey(_PasskeyRequired, total=False):
+    """A passkey of the caller."""
+
+    usedAt: str
+    """When it last signed an answer."""
+
+
+class PasskeyAssertion(TypedDict):
+    """How a passkey has signed the answer; required where the item needs the proof passkey."""
+
+    credentialId: str
+    """Id of the credential, base64url."""
+    nonce: str
+    """`nonce` of the challenge."""
+    authenticatorData: str
+    """Data of the authenticator, base64url."""
+    clientDataJSON: str
+    """Data of the browser, base64url."""
+    signature: str
+    """Signature of the passkey, base64url."""
+
+
+class PasskeyChallenge(TypedDict):
+    """What a passkey signs together with the answer."""
+
+    nonce: str
+    """32 random bytes, hexadecimal: a member of what the passkey signs."""
+    rpId: str
+    """Host of the page for which the passkeys were made."""
+    passkeys: List[str]
+    """Ids of the credentials that count, base64url."""
+
+
+class _PasskeysRequired(TypedDict):
+    data: List[Passkey]
+    """The passkeys of the caller, the oldest first."""
+    enrolment: Literal["ready", "sign-in", "impossible"]
+    """Whether one can be enrolled now; sign-in: after a fresh sign-in at the issuer."""
+
+
+class Passkeys(_PasskeysRequired, total=False):
+    """The passkeys of the caller."""
+
+    why: str
+    """Why none can be enrolled, in words."""
+    nonce: str
+    """For the header x-page-nonce; only for a caller that is known by its cookie."""
 
 
 class _PeopleAuditEntryRequired(TypedDict):
@@ -1748,6 +1845,17 @@ class LauncherCalls(Service):
             body=body,
         ))
 
+    def challenge_inbox_item(
+        self,
+        id: str,
+    ) -> PasskeyChallenge:
+        """Begin an answer with a passkey."""
+        return cast("PasskeyChallenge", self._json(
+            "POST",
+            "/inbox/{id}/challenges",
+            path={"id": id},
+        ))
+
     def return_inbox_item(
         self,
         id: str,
@@ -1791,6 +1899,46 @@ class LauncherCalls(Service):
             "/people/me/delegations/{id}",
             path={"id": id},
         ))
+
+    def list_passkeys(
+        self,
+    ) -> Passkeys:
+        """List the own passkeys."""
+        return cast("Passkeys", self._json(
+            "GET",
+            "/people/me/passkeys",
+        ))
+
+    def enrol_passkey(
+        self,
+        body: EnrolmentRequest,
+    ) -> Passkey:
+        """Enrol a passkey."""
+        return cast("Passkey", self._json(
+            "POST",
+            "/people/me/passkeys",
+            body=body,
+        ))
+
+    def begin_passkey(
+        self,
+    ) -> EnrolmentChallenge:
+        """Begin the enrolment of a passkey."""
+        return cast("EnrolmentChallenge", self._json(
+            "POST",
+            "/people/me/passkeys/challenges",
+        ))
+
+    def delete_passkey(
+        self,
+        id: str,
+    ) -> None:
+        """Delete a passkey."""
+        return self._nothing(
+            "DELETE",
+            "/people/me/passkeys/{id}",
+            path={"id": id},
+        )
 
     def set_log_level(
         self,

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePorts } from "@runplane/testing"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { freePorts } from "./Loopback.ts"
 
 /** The process of the runtime ended before it served requests. */
 export class RuntimeDidNotStart extends Data.TaggedError("RuntimeDidNotStart")<{ readonly output: string }> {
@@ -29,7 +29,7 @@ const PATIENT = {
 const SHARED_MEMORY = "/dev/shm"
 
 /** Where the binary is; `npm run test:runtime` says so. */
-export const RUNTIME_BINARY = process.env["MACP_RUNTIME_BINARY"]
+const RUNTIME_BINARY = process.env["MACP_RUNTIME_BINARY"]
 
 /**
  * Runs the program that is its argument until its input ends, so that nothing stays behind should this process be

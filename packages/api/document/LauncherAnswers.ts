@@ -164,6 +164,22 @@ export const launcherAnswers = {
     "the answer does not fit the seat; `metadata.field` is the field",
     launcherError("VALIDATION_ERROR", "reason: this seat requires one", { field: "reason" })
   ),
+  InvalidDelegation: errorAnswer(
+    "the delegation breaks a rule; `metadata.field` is the field",
+    launcherError("VALIDATION_ERROR", "until: a delegation lasts at most 90 days of 24 hours", { field: "until" })
+  ),
+  DelegationsFull: errorAnswer(
+    "the person has as many delegations as one may have",
+    launcherError("CONFLICT", "a person has at most 100 delegations that are not over")
+  ),
+  DelegationNotFound: errorAnswer(
+    "the caller has given no delegation with this id",
+    launcherError("DELEGATION_NOT_FOUND", `you have given no delegation with the id ${ITEM}`)
+  ),
+  DelegationOver: errorAnswer(
+    "the delegation is ended or revoked already",
+    launcherError("CONFLICT", `delegation ${ITEM} is revoked already`)
+  ),
   InvalidReturn: errorAnswer(
     "the item cannot be returned to this person or group; `metadata.field` is the field",
     launcherError(

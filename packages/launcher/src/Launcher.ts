@@ -35,6 +35,7 @@ import { LauncherMetrics, layerAgentMetrics } from "./operate/AgentMetrics.ts"
 import { LauncherReadiness } from "./operate/LauncherReadiness.ts"
 import { layerPeopleMetrics } from "./operate/PeopleMetrics.ts"
 import { layerPeopleRetention } from "./operate/PeopleRetention.ts"
+import { PeopleDirectory } from "./people/escalate/Persons.ts"
 import { Mailer } from "./people/notices/Mailer.ts"
 import { layerNotices } from "./people/notices/Notices.ts"
 import { People } from "./people/People.ts"
@@ -64,13 +65,29 @@ export class Launcher extends Context.Service<
     serve(options, LauncherSettings.layer).pipe(Layer.provide(layerTracing(LaunchSettings.OTEL_SERVICE_NAME)))
 }
 
+/** The people of the packs, for the rules of escalations and delegations. */
+const layerPeopleDirectory = Layer.effect(
+  PeopleDirectory,
+  Effect.map(Directory, ({ groupsOf, peopleOf }) =>
+    PeopleDirectory.of({
+      groupsOf,
+      peopleOf: (scenarioRef) =>
+        Effect.map(peopleOf(scenarioRef), (people) =>
+          Object.entries(people).map(([id, { groups = [] }]) => ({ id, groups }))
+        )
+    })
+  )
+)
+
 /** The services that the handlers use. */
 const launcherCapabilities = ExampleRuns.layer.pipe(
   Layer.provide(ParticipantAgents.layer),
-  Layer.provideMerge(Layer.mergeAll(LaunchCompiler.layer, Directory.layer)),
-  Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer, AgentSlots.layer)),
+  Layer.provideMerge(LaunchCompiler.layer),
+  Layer.provideMerge(Layer.mergeAll(AgentCatalog.layer, AgentSlots.layer, People.layer)),
+  Layer.provide(layerPeopleDirectory),
+  Layer.provideMerge(Directory.layer),
+  Layer.provideMerge(PackRegistry.layer),
   Layer.provide(LaunchPressure.layer),
-  Layer.provideMerge(People.layer),
   Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layer, CancelCallbacks.layer)),
   Layer.provideMerge(LaunchedRuns.layer),
   Layer.provideMerge(PolicyRegistration.layer)

@@ -36,6 +36,7 @@ export class CatalogEntryNotFound extends failure<CatalogEntryNotFound>()(404, "
   "AGENT_NOT_FOUND",
   "PROCESS_NOT_FOUND",
   "ITEM_NOT_FOUND",
+  "DELEGATION_NOT_FOUND",
   "PASSKEY_NOT_FOUND"
 ]) {
   readonly _tag = "CatalogEntryNotFound"

@@ -50,6 +50,7 @@ const contentFields = {
 /** The answer that an item has. */
 export const ItemAnswer = Schema.Struct({
   by: absent(Field.text("The person; absent for an act of the deadline", "ann")),
+  onBehalfOf: absent(Field.text("The person whose delegation gave the right; absent for an answer of its own", "bea")),
   at: Field.time("When it was stored"),
   content: absent(
     Schema.Struct({
@@ -148,7 +149,8 @@ const Assignee = Schema.Struct({
   to: Field.text("`person:` or `group:` and an id", "group:risk"),
   by: absent(Field.text("Who added it; absent for one of the scenario")),
   at: absent(Field.time("When it was added")),
-  reason: absent(Field.text("Why it was added"))
+  reason: absent(Field.text("Why it was added")),
+  step: absent(Field.integer("The step of the escalation that added it, from 1 on; absent else"))
 }).annotate({ identifier: "ItemAssignee", description: "Who may answer" })
 
 const Return = Schema.Struct({
@@ -177,6 +179,27 @@ const Question = Schema.Struct({
   text: Field.text("In the words of the person", "Is the replica behind?")
 }).annotate({ identifier: "ItemQuestion", description: "A question of a person to the agents of the session" })
 
+const Escalation = Schema.Struct({
+  step: Field.integer("Its position in `escalate` of the scenario, from 1 on"),
+  to: Field.texts("The persons and groups that it added"),
+  at: Field.time("When it was made"),
+  cause: Schema.Literals(["time", "delegation"]).annotate({
+    description: "time; or delegation: one to a person who may not answer makes the first step at once"
+  }),
+  reach: Schema.Literals(["persons", "unknown", "none"]).annotate({
+    description: "persons: one who may answer is known; unknown: a group can have one; none: no person may answer"
+  }),
+  why: absent(Field.text("Why no person is known to be reached", "rita is the requester of the run"))
+}).annotate({ identifier: "ItemEscalation", description: "A step that added who may answer" })
+
+const ItemDelegation = Schema.Struct({
+  id: Field.text("Id of the delegation: UUID"),
+  by: Field.text("The assigned person who delegates", "ana"),
+  to: Field.text("The delegate", "ben"),
+  until: Field.time("Until when"),
+  mayNotBecause: absent(Field.text("Why it gives no right to this item; absent for one that does"))
+}).annotate({ identifier: "ItemDelegation", description: "A delegation of a person who is assigned to the item" })
+
 /** Everything that an answer rests on, and nothing that is withheld. */
 export const InboxItem = Schema.Struct({
   ...entryFields,
@@ -200,6 +223,11 @@ export const InboxItem = Schema.Struct({
   ),
   questions: absent(
     Schema.Array(Question).annotate({ description: "Questions to the agents, the first one first; absent without any" })
+  ),
+  escalations: Schema.Array(Escalation).annotate({ description: "The steps that were made, the first one first" }),
+  delegations: Schema.Array(ItemDelegation).annotate({ description: "The delegations that are in effect for it" }),
+  onBehalfOf: absent(
+    Field.text("The person for whom the caller reads and answers; absent for one who is assigned itself", "ana")
   ),
   mayAnswer: Field.flag("Whether the caller may answer, if it is open"),
   mayNotBecause: absent(Field.text("Why the caller may not answer, in words", "you are the requester of the run")),

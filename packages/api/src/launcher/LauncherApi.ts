@@ -6,6 +6,7 @@ import { RateLimit } from "../middleware/RateLimit.ts"
 import { MeGroup } from "../service/MeGroup.ts"
 import { RUNPLANE_VERSION } from "../Version.ts"
 import { CatalogGroup } from "./CatalogGroup.ts"
+import { DelegationGroup } from "./DelegationGroup.ts"
 import { InboxGroup } from "./InboxGroup.ts"
 import { LauncherAdminGroup } from "./LauncherAdminGroup.ts"
 import { LauncherHealthGroup } from "./LauncherHealthGroup.ts"
@@ -22,6 +23,7 @@ export class LauncherApi extends HttpApi.make("launcher")
   .add(ProcessesGroup)
   .add(PeopleAuditGroup)
   .add(InboxGroup)
+  .add(DelegationGroup)
   .add(PasskeysGroup)
   .add(LauncherAdminGroup)
   .middleware(LaunchValidation)

@@ -67,7 +67,8 @@ export const PeopleErasure = Schema.Struct({
   nonces: Field.integer("Nonces that were deleted: without them nothing can be guessed from a proposal's hash"),
   records: Field.integer("Copies of what the control plane has that were deleted"),
   returns: Field.integer("Reasons of returned questions that were erased"),
-  questions: Field.integer("Questions to the agents that were erased")
+  questions: Field.integer("Questions to the agents that were erased"),
+  delegations: Field.integer("Reasons of delegations by which a question was answered that were erased")
 }).annotate({ identifier: "PeopleErasure", description: "How many rows of the launch service have lost their texts" })
 export type PeopleErasure = typeof PeopleErasure.Type
 
@@ -84,8 +85,8 @@ export class PeopleAuditGroup extends HttpApiGroup.make("people")
         access: "admin",
         summary: "Read the audit of questions and answers",
         description:
-          "Who saw a question first, who answered or returned it, which answers were refused and why, and what was " +
-          "erased; the newest entry first."
+          "Who saw a question first, who answered or returned it, which answers were refused and why, escalations, " +
+          "delegations, and what was erased; the newest entry first."
       })
     ),
     HttpApiEndpoint.post("erase", "/people/erasures", {

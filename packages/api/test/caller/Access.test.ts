@@ -31,7 +31,7 @@ describe("roles", () => {
     ])
   })
 
-  it("let voters use the inbox and their passkeys, and no other endpoint that requires a role", () => {
+  it("let voters use the inbox, their delegations and passkeys, and no other endpoint that requires a role", () => {
     const taking = [...endpointsForVoters(ControlPlaneApi), ...endpointsForVoters(LauncherApi)]
     assert.deepStrictEqual(taking, [
       "GET /inbox",
@@ -39,6 +39,9 @@ describe("roles", () => {
       "POST /inbox/:id/answers",
       "POST /inbox/:id/challenges",
       "POST /inbox/:id/return",
+      "GET /people/me/delegations",
+      "POST /people/me/delegations",
+      "DELETE /people/me/delegations/:id",
       "GET /people/me/passkeys",
       "POST /people/me/passkeys/challenges",
       "POST /people/me/passkeys",

@@ -63,9 +63,13 @@ export const makePeopleFacts = Effect.gen(function* () {
 /** The texts of a fact as the log has them elsewhere. */
 const redactedTexts = <A extends object>(redactor: Redactor["Service"], fact: A): A => {
   const shown: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(fact))
-    shown[name] = typeof value === "string" ? redactor.text(value) : value
+  for (const [name, value] of Object.entries(fact)) shown[name] = redacted(redactor, value)
   return { ...fact, ...shown }
+}
+
+const redacted = (redactor: Redactor["Service"], value: unknown): unknown => {
+  if (typeof value === "string") return redactor.text(value)
+  return Array.isArray(value) ? value.map((one) => redacted(redactor, one)) : value
 }
 
 const refusedContent = ({ issue }: Schema.SchemaError) => {

@@ -3,6 +3,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, layer } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
 import { encodePayload } from "@runplane/runtime"
+import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { observed } from "../../src/event-log/append/FrameBytes.ts"
 import { EventLog } from "../../src/event-log/EventLog.ts"
@@ -312,6 +313,53 @@ describe("records of people", () => {
         )
         const changed = yield* call("PATCH", `/webhooks/${teams.body.id}`, { body: { events: ["run.failed"] } })
         assert.strictEqual(changed.status, 400, changed.text)
+      })
+    )
+
+    it.effect("notifies webhooks of each escalation, and fires an alert for one without a person", () =>
+      Effect.gen(function* () {
+        const { id } = yield* subscribe("https://example.org/steps", ["item.escalated", "item.unreachable"])
+        // The rule of the reference.
+        const rule = yield* call("POST", "/alerts/rules", {
+          body: {
+            ...{
+              id: "person.unreached",
+              name: "person.unreached",
+              measure: "personUnreached",
+              per: "run",
+              window: "run"
+            },
+            levels: [{ at: 1, severity: "warning", actions: [] }]
+          }
+        })
+        assert.strictEqual(rule.status, 201, rule.text)
+        const runId = yield* votedRun
+        const escalation = { step: 1, to: ["group:leads"], cause: "time", reach: "persons" }
+        const firings = Effect.map(call("GET", `/runs/${runId}/alerts`), ({ body }) => body.data)
+        yield* postItem(runId, { event: "escalated", escalation }, "e1")
+        yield* postItem(runId, { event: "escalated", escalation }, "e1")
+        assert.deepStrictEqual(yield* firings, [], "a step that reaches a person fires nothing")
+        const none = { ...escalation, step: 2, to: ["person:rita"], reach: "none", why: "rita is the requester" }
+        yield* postItem(runId, { event: "unreachable", escalation: none }, "u2")
+        const fired = yield* until(firings, (found) => found.length > 0)
+        assert.deepStrictEqual(
+          fired.map(({ ruleId, value }: { ruleId: string; value: number }) => [ruleId, value]),
+          [["person.unreached", 1]]
+        )
+        const refused = yield* postItem(runId, { event: "escalated" }, "e3")
+        assert.strictEqual(refused.status, 400, refused.text)
+        assert.include(refused.text, "escalation")
+        const { body } = yield* call("GET", `/webhooks/${id}/deliveries`)
+        assert.deepStrictEqual(
+          body.data
+            .map(({ payload: { data, event } }: { payload: { data: object; event: string } }) => ({ event, ...data }))
+            .map(({ event, reach, step, to }: Record<string, unknown>) => ({ event, step, to, reach }))
+            .toReversed(),
+          [
+            { event: "item.escalated", step: 1, to: ["group:leads"], reach: "persons" },
+            { event: "item.unreachable", step: 2, to: ["person:rita"], reach: "none" }
+          ]
+        )
       })
     )
 

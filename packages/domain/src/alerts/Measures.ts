@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
+import type { ItemFact } from "../events/PeopleFacts.ts"
 import { nanoUsd, usdOfNano } from "../values/Money.ts"
 import { type CounterChange, changeBy, NO_CHANGE, type Total } from "./CounterChange.ts"
 import type { AlertPer } from "./Keys.ts"
@@ -24,6 +25,10 @@ const onceIf =
   (counts: (event: CanonicalEvent, facts: EventFacts, isOutOfReach: boolean) => boolean): Change =>
   (event, facts, isOutOfReach) =>
     counts(event, facts, isOutOfReach) ? changeBy(1) : NO_CHANGE
+
+/** Whether an escalation has no person: known when its question opens, or when its step is made. */
+const isUnreached = (item: ItemFact | undefined): boolean =>
+  item?.event === "unreachable" || (item?.event === "escalated" && item.reach !== "persons")
 
 const ofCall =
   (amount: (call: LlmCall) => number): Change =>
@@ -288,6 +293,19 @@ const MEASURES = {
     needsMemory: false,
     fold: "add",
     change: onceIf((event) => event.type === "artifact.created" && event.data.item?.unanswered === true),
+    value: total,
+    firesBelow: false
+  },
+  personUnreached: {
+    title: "escalations to no known person",
+    sentence: { before: "has", after: "escalations to no known person or more" },
+    words: "steps of escalations without a known person: when the question opens, and when they are made",
+    unit: "number",
+    from: "events",
+    per: OF_RUN,
+    needsMemory: false,
+    fold: "add",
+    change: onceIf((event) => event.type === "artifact.created" && isUnreached(event.data.item)),
     value: total,
     firesBelow: false
   },

@@ -12,7 +12,9 @@ export const PEOPLE_QUESTION = "people.question"
 const optional = Schema.optionalKey
 
 /** What is reported of a question. */
-export const ITEM_EVENTS = ["opened", "reminded", "undelivered", "closed"] as const
+export const ITEM_EVENTS = ["opened", "escalated", "unreachable", "reminded", "undelivered", "closed"] as const
+/** Whom a step of an escalation reaches: a person who may answer, what only tokens can show, or no person. */
+const REACHES = ["persons", "unknown", "none"] as const
 
 /** What an event says of a question to a seat. Its texts are ids, times and words of the program. */
 export const ItemFact = Schema.Struct({
@@ -26,7 +28,11 @@ export const ItemFact = Schema.Struct({
   /** The first signs of the hash of the proposal. */
   hash: Schema.String,
   person: optional(Schema.String),
-  deadline: optional(Schema.String)
+  deadline: optional(Schema.String),
+  /** Of an escalation: the step from 1 on, the persons and groups that it adds, and whom it reaches. */
+  step: optional(Schema.Int),
+  to: optional(Schema.Array(Schema.String)),
+  reach: optional(Schema.Literals(REACHES))
 })
 export type ItemFact = typeof ItemFact.Type
 
@@ -36,6 +42,8 @@ export const AnswerFact = Schema.Struct({
   seat: Schema.String,
   /** Undefined for an act of the deadline, which is the vote of no person. */
   person: optional(Schema.String),
+  /** The person whose delegation gave the right to answer. */
+  onBehalfOf: optional(Schema.String),
   messageId: Schema.String,
   hash: Schema.String,
   /** Messages between what the person was shown and the answer: how many, by their type. */
@@ -68,6 +76,9 @@ export const itemFactIn = (data: JsonObject): ItemFact | undefined => {
   const state = bound(textAt(found, "state"))
   const isWhole = item !== undefined && seat !== undefined && state !== undefined
   if (!isWhole || event === undefined) return undefined
+  const step = numberAt(found, "step")
+  const reach = REACHES.find((one) => one === textAt(found, "reach"))
+  const to = textsAt(found, "to")
   return {
     item,
     event,
@@ -77,8 +88,20 @@ export const itemFactIn = (data: JsonObject): ItemFact | undefined => {
     hash: bound(textAt(found, "hash")) ?? "",
     ...given("scenario", textAt(found, "scenario")),
     ...given("person", textAt(found, "person")),
-    ...given("deadline", textAt(found, "deadline"))
+    ...given("deadline", textAt(found, "deadline")),
+    ...(step !== undefined && Number.isInteger(step) && { step }),
+    ...(to !== undefined && { to }),
+    ...(reach !== undefined && { reach })
   }
+}
+
+/** Texts of a list that are read. */
+const MAX_TEXTS = 50
+
+const textsAt = (object: JsonObject, name: string): ReadonlyArray<string> | undefined => {
+  const found = object[name]
+  if (!Array.isArray(found)) return undefined
+  return found.slice(0, MAX_TEXTS).flatMap((text) => (typeof text === "string" ? [text.slice(0, MAX_TEXT)] : []))
 }
 
 /** The answer in the data of an artifact's event; undefined when there is none. Total over any JSON. */
@@ -105,6 +128,7 @@ export const answerFactIn = (data: JsonObject): AnswerFact | undefined => {
     unseen: countsIn(objectAt(found, "unseen") ?? {}),
     revealed: text("revealed") === "before" ? "before" : "after",
     ...given("person", text("person")),
+    ...given("onBehalfOf", text("onBehalfOf")),
     ...given("deadline", text("deadline"))
   }
 }

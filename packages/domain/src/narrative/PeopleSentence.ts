@@ -20,8 +20,10 @@ export const questionSentence = ({
   deadline,
   event,
   hash,
+  reach,
   seat,
   state,
+  to = [],
   unanswered
 }: ItemFact): Sentence | undefined => {
   const of = ofSeat(seat, hash)
@@ -36,6 +38,7 @@ export const questionSentence = ({
   if (event === "undelivered") {
     return { ...of, verb: "has a question of which no person was notified", tone: "warn", weight: "high" }
   }
+  if (event === "escalated" || event === "unreachable") return escalationSentence(of, event, to, reach)
   if (state === "expired") return { ...of, ...noAnswer(deadline), tone: "warn", weight: "high" }
   const verb = CLOSED.get(state)
   if (verb === undefined) return undefined
@@ -49,11 +52,29 @@ export const questionSentence = ({
   }
 }
 
+const escalationSentence = (
+  of: ReturnType<typeof ofSeat>,
+  event: "escalated" | "unreachable",
+  to: ReadonlyArray<string>,
+  reach: ItemFact["reach"]
+): Sentence => {
+  const names = to.length === 0 ? {} : { object: to.join(", ") }
+  if (event === "unreachable") {
+    const verb = `has no person to escalate its question to${to.length === 0 ? "" : ", in"}`
+    return { ...of, verb, ...names, tone: "warn", weight: "high" }
+  }
+  const verb = "has its question escalated to"
+  return reach === "persons"
+    ? { ...of, verb, ...names, tone: "accent", weight: "normal" }
+    : { ...of, verb, ...names, note: phrase`and no person of these is known`, tone: "warn", weight: "high" }
+}
+
 /** Who gave the answer of a seat, or that its deadline acted. */
-export const answerSentence = ({ deadline, hash, person, seat }: AnswerFact): Sentence => {
+export const answerSentence = ({ deadline, hash, onBehalfOf, person, seat }: AnswerFact): Sentence => {
   const of = ofSeat(seat, hash)
   if (person !== undefined) {
-    return { ...of, verb: "has the answer of", object: `person:${person}`, tone: "calm", weight: "normal" }
+    const note = onBehalfOf === undefined ? undefined : phrase`on behalf of person:${onBehalfOf}`
+    return { ...of, verb: "has the answer of", object: `person:${person}`, note, tone: "calm", weight: "normal" }
   }
   return { ...of, ...noAnswer(deadline), note: phrase`so its deadline acts`, tone: "warn", weight: "high" }
 }

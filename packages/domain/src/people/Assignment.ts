@@ -1,13 +1,5 @@
-/** A person who reads an item, or answers it. */
-export interface Person {
-  /** The stable id: the subject of a token, or the name of a key. Never a name or an address. */
-  readonly id: string
-  readonly groups: ReadonlyArray<string>
-  /** Groups that the directories of packs give it: they count for the scenarios of that pack alone. */
-  readonly packGroups?: ReadonlyMap<string, ReadonlyArray<string>> | undefined
-  /** The only person of a service without sign-in: it is assigned to every item. */
-  readonly isLocal?: boolean | undefined
-}
+import { assignableNames, type Person, personIn } from "./Person.ts"
+import { type Delegation, isInEffect } from "./PersonDelegation.ts"
 
 /** What of a session decides who may answer for a seat. */
 export interface Assigned {
@@ -16,44 +8,73 @@ export interface Assigned {
   /** Seats, and `requester`, whose person may not answer; undefined: all of them. */
   readonly distinctFrom: ReadonlyArray<string> | undefined
   readonly requester: string | undefined
-  /** The persons who have answered for the other seats of the session, by seat. */
+  /** The persons who have answered for the other seats of the session, and those for whom they did, by seat. */
   readonly answeredBy: ReadonlyMap<string, ReadonlyArray<string>>
 }
 
 /** Whether a person may answer for a seat, or why not. An assigned person sees the item in either case. */
-export type Right = "answer" | "not assigned" | "is the requester" | "holds another seat"
+export type Right = "answer" | "not assigned" | "is the requester" | "holds another seat" | "delegator may not"
 
-/** The names under which a person is assigned to a seat. */
-export const assignableNames = ({ groups, id }: Pick<Person, "id" | "groups">): ReadonlyArray<string> => [
-  `person:${id}`,
-  ...groups.map((group) => `group:${group}`)
-]
-
-/** The pack of a scenario reference. */
-const packOf = (scenarioRef: string) => scenarioRef.split("/")[0] ?? ""
-
-/** The person with the groups that count in a scenario. */
-export const personIn = (person: Person, scenarioRef: string): Person => {
-  const more = person.packGroups?.get(packOf(scenarioRef)) ?? []
-  return more.length === 0 ? person : { ...person, groups: [...person.groups, ...more] }
+/** What a person may do with the items of a seat by its own assignment: four eyes before anything else. */
+export const rightOf = (person: Person, assigned: Assigned): Right => {
+  const names = new Set(assignableNames(person))
+  const isAssigned = person.isLocal === true || assigned.assign.some((name) => names.has(name))
+  return isAssigned ? fourEyes(person.id, assigned) : "not assigned"
 }
 
-/** What a person may do with the items of a seat: four eyes before anything else. */
-export const rightOf = (person: Person, assigned: Assigned): Right => {
-  const { answeredBy, assign, distinctFrom, requester } = assigned
-  const { id } = person
-  const names = new Set(assignableNames(person))
-  if (person.isLocal !== true && !assign.some((name) => names.has(name))) return "not assigned"
+/** Whether the rules of distinct persons let one answer, assigned or not. */
+export const fourEyes = (
+  id: string,
+  { answeredBy, distinctFrom, requester }: Omit<Assigned, "assign">
+): Exclude<Right, "not assigned" | "delegator may not"> => {
   const isDistinctFrom = (seat: string) => distinctFrom?.includes(seat) ?? true
   if (requester === id && isDistinctFrom("requester")) return "is the requester"
   const holds = [...answeredBy].some(([seat, persons]) => isDistinctFrom(seat) && persons.includes(id))
   return holds ? "holds another seat" : "answer"
 }
 
+/** The right of a person, and the delegation that it has it by. */
+export interface Standing {
+  readonly right: Right
+  /** Undefined for a right, and for a refusal, of the person itself. */
+  readonly by: Delegation | undefined
+}
+
+/** Where and when a right is used. */
+export interface Moment {
+  readonly scenarioRef: string
+  readonly unixMs: number
+}
+
+/**
+ * What a person may do with an item, by itself or as a delegate. A delegation never gives more than its author may do
+ * by itself at this moment: it has no right of another delegation in it, and four eyes count for both persons.
+ */
+export const standingOf = (
+  person: Person,
+  assigned: Assigned,
+  delegations: ReadonlyArray<Delegation>,
+  { scenarioRef, unixMs }: Moment
+): Standing => {
+  const own = rightOf(personIn(person, scenarioRef), assigned)
+  if (own !== "not assigned") return { right: own, by: undefined }
+  const received = delegations
+    .filter((one) => one.to === person.id && one.by.id !== person.id && isInEffect(one, scenarioRef, unixMs))
+    .map((by) => ({ by, right: rightOf(personIn(by.by, scenarioRef), assigned) }))
+    .filter(({ right }) => right !== "not assigned")
+  const [first] = received
+  if (first === undefined) return { right: "not assigned", by: undefined }
+  const eyes = fourEyes(person.id, assigned)
+  if (eyes !== "answer") return { right: eyes, by: first.by }
+  const usable = received.find(({ right }) => right === "answer")
+  return usable ?? { right: "delegator may not", by: first.by }
+}
+
 const WHY_NOT: Readonly<Record<Exclude<Right, "answer">, string>> = {
   "not assigned": "not assigned to this item",
   "is the requester": "the requester of the run, who answers none of its questions",
-  "holds another seat": "the person of another seat of this session, and the seats need different persons"
+  "holds another seat": "the person of another seat of this session, and the seats need different persons",
+  "delegator may not": "the delegate of a person who may not answer it either"
 }
 
 /** Why a person may not answer, as the end of a sentence about it: "you are ...", "ben is ...". */

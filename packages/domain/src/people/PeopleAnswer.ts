@@ -10,6 +10,8 @@ const optional = Schema.optionalKey
 /** Messages after a basis that an answer names, the first ones. */
 export const MAX_UNSEEN = 1_000
 
+const MAX_ESCALATIONS = 50
+
 /**
  * An answer as the log of the control plane keeps it, once for each item. It is the only proof of who answered: a line
  * in a reason can be written by any agent.
@@ -39,6 +41,12 @@ export const PeopleAnswer = Schema.Struct({
   seenAt: optional(timeText),
   answeredAt: timeText,
   deadline: optional(timeText),
+  /** The steps that were made before the answer. */
+  escalations: optional(
+    Schema.Array(
+      Schema.Struct({ step: Schema.Int.check(Schema.isGreaterThan(0)), at: timeText, to: Schema.Array(boundedText) })
+    ).check(Schema.isMaxLength(MAX_ESCALATIONS))
+  ),
   channel: boundedText,
   /** What the person could see before the answer: votes of others, by the rules of the seat or by another right. */
   revealed: Schema.Literals(["after", "before"]),
@@ -55,10 +63,12 @@ export const PeopleAnswer = Schema.Struct({
     )
   )
   .check(
-    Schema.makeFilter(({ origin, person }) =>
-      (origin === "person") === (person !== undefined)
-        ? undefined
-        : { path: ["person"], issue: "an answer of a person has one, an act of the deadline has none" }
+    Schema.makeFilter(({ onBehalfOf, origin, person }) =>
+      (origin === "person") !== (person !== undefined)
+        ? { path: ["person"], issue: "an answer of a person has one, an act of the deadline has none" }
+        : onBehalfOf !== undefined && (person === undefined || onBehalfOf === person)
+          ? { path: ["onBehalfOf"], issue: "a person answers for another one" }
+          : undefined
     )
   )
   .annotate({ identifier: "PeopleAnswer", description: "Which person gave an answer, when, and what it is bound to" })
@@ -66,7 +76,7 @@ export type PeopleAnswer = typeof PeopleAnswer.Type
 
 /** What the event of the artifact says: its content without free text. */
 export const answerFactOf = (answer: PeopleAnswer): AnswerFact => {
-  const { answeredAt, askedAt, deadline, item, messageId, person, proposalHash, revealed, seat } = answer
+  const { answeredAt, askedAt, deadline, item, messageId, onBehalfOf, person, proposalHash, revealed, seat } = answer
   const unseen: Record<string, number> = {}
   for (const { type } of answer.unseen) unseen[type] = (unseen[type] ?? 0) + 1
   return {
@@ -79,6 +89,7 @@ export const answerFactOf = (answer: PeopleAnswer): AnswerFact => {
     answeredAt,
     revealed,
     ...(person !== undefined && { person }),
+    ...(onBehalfOf !== undefined && { onBehalfOf }),
     ...(deadline !== undefined && { deadline })
   }
 }

@@ -92,9 +92,10 @@ const seatFaults = (seat: string, text: PeopleText[string], context: PeopleConte
   if (seat === context.initiator) refuse(undefined, `"${seat}" opens the session, which no person does: name an agent`)
   timeFaults(rules, context, refuse, warn)
   actFaults(mode, rules, refuse)
-  for (const group of unknownGroups(rules, context.groups)) {
+  for (const group of unknownGroups(rules.assign, context.groups)) {
     refuse("assign", `no directory defines the group "${group}"`)
   }
+  escalationFaults(rules, context, refuse, warn)
   if (rules.proof !== "session" && LACKS[context.signIn ?? "oidc"] !== undefined) {
     refuse("proof", `proof ${rules.proof} needs a sign-in at an OIDC issuer: ${LACKS[context.signIn ?? "oidc"]}`)
   }
@@ -108,7 +109,7 @@ const seatFaults = (seat: string, text: PeopleText[string], context: PeopleConte
 type Add = (key: string | undefined, message: string) => void
 
 const timeFaults = (rules: SeatRules, { maxSuspendMs, ttlMs }: PeopleContext, refuse: Add, warn: Add): void => {
-  const { deadlineMs, escalate, onDeadline, wait } = rules
+  const { deadlineMs, onDeadline, wait } = rules
   if (deadlineMs !== undefined && wait === "open" && deadlineMs > ttlMs) {
     refuse(
       "deadline",
@@ -124,9 +125,26 @@ const timeFaults = (rules: SeatRules, { maxSuspendMs, ttlMs }: PeopleContext, re
   } else if (deadlineMs === ttlMs && wait === "open" && onDeadline !== "nothing") {
     warn("deadline", "the session ends at the deadline: onDeadline may come too late, shorten the deadline")
   }
-  for (const { afterMs } of escalate) {
-    if (afterMs >= (deadlineMs ?? ttlMs))
-      refuse("escalate", `an escalation after ${afterMs} ms is not before the deadline`)
+}
+
+/** Each step adds a person or a group that is known, while the item can still be open. */
+const escalationFaults = (rules: SeatRules, { groups, ttlMs }: PeopleContext, refuse: Add, warn: Add): void => {
+  const { assign, deadlineMs, escalate, wait } = rules
+  // A suspended session does not come to its end.
+  const endMs = deadlineMs ?? (wait === "open" ? ttlMs : Number.POSITIVE_INFINITY)
+  const end = deadlineMs === undefined ? "the end of the session" : "the deadline"
+  for (const [index, { afterMs, to }] of escalate.entries()) {
+    if (afterMs >= endMs) {
+      refuse("escalate", `step ${index + 1}, after ${afterMs} ms, is not before ${end} (${endMs} ms)`)
+    }
+    for (const group of unknownGroups(to, groups)) {
+      refuse("escalate", `step ${index + 1}: no directory defines the group "${group}"`)
+    }
+    const earlier = escalate.filter((one, at) => one.afterMs < afterMs || (one.afterMs === afterMs && at < index))
+    const before = new Set([...assign, ...earlier.flatMap((step) => step.to)])
+    if (to.every((name) => before.has(name))) {
+      warn("escalate", `step ${index + 1} adds no person and no group: ${to.join(", ")} may answer before it`)
+    }
   }
 }
 
@@ -147,10 +165,10 @@ const actFaults = (mode: SeatMode, rules: SeatRules, refuse: Add): void => {
   }
 }
 
-const unknownGroups = ({ assign, escalate }: SeatRules, groups: ReadonlySet<string> | undefined) =>
+const unknownGroups = (names: ReadonlyArray<string>, groups: ReadonlySet<string> | undefined) =>
   groups === undefined
     ? []
-    : [...assign, ...escalate.flatMap(({ to }) => to)].flatMap((name) => {
+    : names.flatMap((name) => {
         const group = name.startsWith("group:") ? name.slice("group:".length) : undefined
         // A placeholder becomes a group at the launch, which checks it again.
         return group === undefined || group.includes("{{") || groups.has(group) ? [] : [group]

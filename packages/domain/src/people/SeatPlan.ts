@@ -3,6 +3,7 @@ import { isoTime } from "../values/IsoTime.ts"
 import { type AnswerAct, deadlineAct, isLastWord, noAnswerBy } from "./AnswerAct.ts"
 import { type Barrier, barrierOf } from "./Barrier.ts"
 import type { Basis } from "./Basis.ts"
+import { dueSteps } from "./Escalation.ts"
 import type { ItemState } from "./ItemLife.ts"
 import { seatInfluence } from "./SeatInfluence.ts"
 import type { SeatRules } from "./SeatRules.ts"
@@ -18,6 +19,10 @@ export interface StoredItem {
   /** Since it is open: what the person was shown first. */
   readonly basisOrdinal: number | undefined
   readonly deadlineUnixMs: number | undefined
+  /** Since it is open. */
+  readonly openedAtUnixMs?: number | undefined
+  /** The steps of `escalate` that were made, by their index; absent: none. */
+  readonly escalated?: ReadonlyArray<number> | undefined
   /** Since it is answered: the message that goes into the session. */
   readonly answer: StoredAct | undefined
 }
@@ -61,6 +66,8 @@ export type ItemChange =
       /** The seat has a ballot that is not an answer to an item. */
       readonly hasActed?: true
     }
+  /** A step of `escalate` is due: it adds who may answer, and takes the item from no person. */
+  | { readonly _tag: "escalate"; readonly id: string; readonly step: number }
   /** The deadline acts for the seat. */
   | { readonly _tag: "answer"; readonly id: string; readonly act: AnswerAct; readonly reason: string }
   | { readonly _tag: "accept"; readonly id: string; readonly ordinal: number; readonly unseen: ReadonlyArray<number> }
@@ -108,7 +115,7 @@ export const planSeat = (
       if (link !== undefined) changes.push({ _tag: "create", subject, ...link })
     }
   }
-  return { changes, wakeAtUnixMs: wakes.length === 0 ? undefined : Math.min(...wakes) }
+  return { changes, wakeAtUnixMs: earliest(...wakes) }
 }
 
 /** What becomes of the answer of an item: its message is on record, or its id is. */
@@ -163,7 +170,15 @@ const stepOf = (
   }
   const stale = staleSince(view, seat.id, item.subject, basisOrdinal, rules.stale)
   if (stale !== undefined) return close("stale", `${stale.reason} came in as message ${stale.by.ordinal}`)
-  return deadlineUnixMs
+  const { due, wakeAtUnixMs } = dueSteps(rules.escalate, item, unixMs)
+  const [step] = due
+  if (step !== undefined) return { _tag: "escalate", id, step }
+  return earliest(deadlineUnixMs, wakeAtUnixMs)
+}
+
+const earliest = (...times: ReadonlyArray<number | undefined>): number | undefined => {
+  const known = times.filter((time) => time !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
 }
 
 /** Why a subject gets an item now, after `before`; undefined when it needs none. */

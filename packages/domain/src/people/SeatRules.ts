@@ -56,13 +56,19 @@ const Duration = Schema.String.check(
 /** `group:` and `person:` with a stable id, or a placeholder of the inputs, which gives one of them at the launch. */
 const ASSIGNEE = /^(?:(?:group|person):(?:[^\s{}]+|\{\{.+\}\})|\{\{.+\}\})$/
 const RESOLVED = /^(?:group|person):[^\s{}]+$/
+const MAX_ASSIGNEE = 300
 const Assignee = Schema.String.check(
+  Schema.isMaxLength(MAX_ASSIGNEE),
   Schema.makeFilter((text: string) => ASSIGNEE.test(text), { expected: "group:<id>, person:<id>, or a placeholder" })
 )
 /** Whether a text names a group or a person, without a placeholder. */
 export const isAssignee = (text: string): boolean => RESOLVED.test(text)
 
 const Assignees = Schema.Array(Assignee).check(Schema.isMinLength(1, { expected: "at least one group or person" }))
+
+/** Steps of an escalation, and names of one. */
+const MAX_STEPS = 10
+export const MAX_STEP_NAMES = 50
 
 const optional = Schema.optionalKey
 
@@ -75,7 +81,14 @@ export const SeatText = Schema.Struct({
   assign: Assignees,
   distinctFrom: optional(Schema.Array(Schema.NonEmptyString)),
   deadline: optional(Duration),
-  escalate: optional(Schema.Array(Schema.Struct({ after: Duration, to: Assignees }))),
+  escalate: optional(
+    Schema.Array(
+      Schema.Struct({
+        after: Duration,
+        to: Assignees.check(Schema.isMaxLength(MAX_STEP_NAMES, { expected: `at most ${MAX_STEP_NAMES} names` }))
+      })
+    ).check(Schema.isMaxLength(MAX_STEPS, { expected: `at most ${MAX_STEPS} steps` }))
+  ),
   onDeadline: optional(Schema.Literals(["nothing", "abstain", "reject"])),
   stale: optional(Schema.Literals(["proposal", "record"])),
   reason: optional(Schema.Literals(["required", "optional"])),

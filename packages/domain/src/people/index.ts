@@ -22,16 +22,28 @@ export {
 } from "./AnswerCheck.ts"
 export {
   type Assigned,
-  assignableNames,
-  type Person,
-  personIn,
+  fourEyes,
+  type Moment,
   type Right,
   rightOf,
+  type Standing,
+  standingOf,
   whyNotText
 } from "./Assignment.ts"
 export { BARRIER_MS, type Barrier, barrierOf, takesEvaluations } from "./Barrier.ts"
 export { Basis, basisNext, basisStart, basisText } from "./Basis.ts"
 export { type Consequence, consequencesOf } from "./Consequences.ts"
+export {
+  assignedAfter,
+  dueSteps,
+  type KnownPeople,
+  type Opening,
+  openingOf,
+  type Reached,
+  reachOf,
+  refusedDelegations,
+  unreachedText
+} from "./Escalation.ts"
 export { ItemState, isClosed, mayBecome } from "./ItemLife.ts"
 export {
   type ChatFormat,
@@ -73,8 +85,18 @@ export {
   readSignedText
 } from "./PasskeyProof.ts"
 export { answerFactOf, MAX_UNSEEN, PeopleAnswer } from "./PeopleAnswer.ts"
-export { itemFactOf, PeopleItem } from "./PeopleItem.ts"
+export { type EscalationRecord, itemFactOf, PeopleItem } from "./PeopleItem.ts"
 export { MAX_QUESTION, PeopleQuestion } from "./PeopleQuestion.ts"
+export { assignableNames, type Person, personIn } from "./Person.ts"
+export {
+  type Delegation,
+  type DelegationState,
+  delegationFault,
+  delegationState,
+  isInEffect,
+  MAX_DELEGATION_MS,
+  type NewDelegation
+} from "./PersonDelegation.ts"
 export { policyLines } from "./PolicyLines.ts"
 export { type Hashed, type HashedSubject, policyHash, proposalHash, sha256Hex } from "./ProposalHash.ts"
 export { type PeopleContext, peopleFaults, type SignInKind } from "./SeatFaults.ts"
@@ -120,6 +142,7 @@ export {
 } from "./SeatView.ts"
 export { FRESH_SECONDS, isFreshSignIn } from "./SignInAge.ts"
 export { type Staleness, staleSince } from "./Staleness.ts"
+export { statedTime, TIME_FORM } from "./StatedTime.ts"
 export {
   lastMade,
   longestSuspendMs,

@@ -72,6 +72,16 @@ const answer = ({ person = "ada", ...over }: Partial<PeopleAnswer> = {}): People
   ...over
 })
 
+/** A step of an escalation. */
+const escalated = (reach: "persons" | "unknown" | "none", over: Partial<PeopleItem> = {}): PeopleItem =>
+  item({
+    event: "escalated",
+    state: "open",
+    unanswered: false,
+    escalation: { step: 1, to: ["group:leads", "person:cro"], cause: "time", reach },
+    ...over
+  })
+
 /** The same as an act of the deadline. */
 const ofDeadline = (over: Partial<PeopleAnswer> = {}): PeopleAnswer => {
   const { person: _, proof: __, ...rest } = answer({ answeredAt: `${DAY}:30:00.100Z`, channel: "deadline", ...over })
@@ -248,6 +258,28 @@ describe("the measure personSilent", () => {
   })
 })
 
+describe("the measure personUnreached", () => {
+  const facts: EventFacts = {
+    silenceMs: undefined,
+    durationMs: undefined,
+    streak: 0,
+    isMindChange: false,
+    end: undefined,
+    isFailedAfterAll: false
+  }
+  it.each([
+    ["that reaches a person", escalated("persons"), 0],
+    ["that only tokens can show", escalated("unknown"), 1],
+    ["to no person", escalated("none"), 1],
+    ["to no person when the question opens", escalated("none", { event: "unreachable" }), 1],
+    ["that is not one, but an opened question", item({ event: "opened", state: "open", unanswered: false }), 0]
+  ] as const)("of an escalation %s", (_, content, count) => {
+    const [event] = eventsOf(recorded({ item: itemFactOf(content) }))
+    if (event === undefined) throw new Error("no event")
+    assert.lengthOf(measureOf("personUnreached").change(reread(event), facts, false), count)
+  })
+})
+
 describe("the sentences of questions and answers", () => {
   const said = (draft: EventDraft) => {
     const event: CanonicalEvent | undefined = eventsOf(draft)[0]
@@ -274,6 +306,30 @@ describe("the sentences of questions and answers", () => {
       recorded({ item: itemFactOf(item({ state: "withdrawn" })) })
     ],
     ["officer has the answer of person:ada (hash 1a2b3c4d)", artifactOf(answer())],
+    [
+      "officer has the answer of person:ben (hash 1a2b3c4d), on behalf of person:ada",
+      artifactOf(answer({ person: "ben", onBehalfOf: "ada" }))
+    ],
+    [
+      "officer has its question escalated to group:leads, person:cro (hash 1a2b3c4d)",
+      recorded({ item: itemFactOf(escalated("persons")) })
+    ],
+    [
+      "officer has its question escalated to group:leads, person:cro (hash 1a2b3c4d), and no person of these is known",
+      recorded({ item: itemFactOf(escalated("unknown")) })
+    ],
+    [
+      "officer has no person to escalate its question to, in group:leads, person:cro (hash 1a2b3c4d)",
+      recorded({ item: itemFactOf(escalated("none", { event: "unreachable" })) })
+    ],
+    [
+      "officer has no person to escalate its question to (hash 1a2b3c4d)",
+      recorded({
+        item: itemFactOf(
+          escalated("none", { event: "unreachable", escalation: { to: [], cause: "delegation", reach: "none" } })
+        )
+      })
+    ],
     ["officer gives no answer by 2026-11-30 10:30 UTC (hash 1a2b3c4d), so its deadline acts", artifactOf(ofDeadline())]
   ])("%s", (text, draft) => {
     assert.strictEqual(said(draft), text)
@@ -291,6 +347,7 @@ describe("the content of the artifacts", () => {
   it.each([
     ["no nonce", { nonce: "abc" }],
     ["a person of a deadline", { origin: "deadline" }],
+    ["a person who answers for itself", { onBehalfOf: "ada" }],
     ["a hash that is not one", { proposalHash: "x" }],
     ["a time without a zone", { answeredAt: "2026-11-30 10:04" }],
     ["an id of two lines", { item: "a\nb" }]
@@ -302,5 +359,12 @@ describe("the content of the artifacts", () => {
   it("an item of an unknown state is refused", () => {
     assert.isFalse(refused(PeopleItem, item()))
     assert.isTrue(refused(PeopleItem, { ...item(), state: "gone" }))
+  })
+
+  it("an item has an escalation where its event is one", () => {
+    const { escalation } = escalated("none")
+    assert.isFalse(refused(PeopleItem, escalated("none")))
+    assert.isTrue(refused(PeopleItem, { ...item(), event: "escalated" }))
+    assert.isTrue(refused(PeopleItem, { ...item(), escalation }))
   })
 })

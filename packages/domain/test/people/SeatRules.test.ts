@@ -103,14 +103,20 @@ describe("people of a scenario", () => {
       "an escalation after the deadline",
       { deadline: "1h", escalate: [{ after: "1h", to: ["group:leads"] }] },
       {},
-      "escalate: an escalation after 3600000 ms is not before the deadline"
+      "escalate: step 1, after 3600000 ms, is not before the deadline (3600000 ms)"
+    ],
+    [
+      "an escalation after the end of the session",
+      { escalate: [{ after: "2d", to: ["group:leads"] }] },
+      {},
+      "escalate: step 1, after 172800000 ms, is not before the end of the session"
     ],
     ["an unknown group", { assign: ["group:legal"] }, {}, 'assign: no directory defines the group "legal"'],
     [
       "an unknown group of an escalation",
       { escalate: [{ after: "1h", to: ["group:legal"] }] },
       {},
-      'assign: no directory defines the group "legal"'
+      'escalate: step 1: no directory defines the group "legal"'
     ],
     ["a seat as the initiator", {}, { initiator: SEAT }, `: "${SEAT}" opens the session, which no person does`],
     [
@@ -195,7 +201,13 @@ describe("people of a scenario", () => {
       {},
       "its arrival shows the person that the votes are close"
     ],
-    ["the session ends at the deadline", { deadline: "5h", onDeadline: "reject" }, {}, "onDeadline may come too late"]
+    ["the session ends at the deadline", { deadline: "5h", onDeadline: "reject" }, {}, "onDeadline may come too late"],
+    [
+      "a step adds no person and no group",
+      { assign: ["group:risk"], escalate: [{ after: "1h", to: ["group:risk"] }] },
+      {},
+      "step 1 adds no person and no group: group:risk may answer before it"
+    ]
   ]
   it.each(warnings)("warn where %s", (_, members, about, found) => {
     const lines = linesOf(entry({ ...members }), about)

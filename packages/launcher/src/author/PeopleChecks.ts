@@ -7,7 +7,7 @@ import { groupsIn } from "../catalog/Catalog.ts"
 import { DIRECTORY_KEYS, unknownKeys } from "../catalog/KnownKeys.ts"
 import { decodePart, PeopleDocument } from "../catalog/PackDocuments.ts"
 import { PEOPLE_FILE } from "../catalog/PeopleFile.ts"
-import { hasSeats, type KnownPeople, missingFeatures, seatContext } from "../compile/CompilePeople.ts"
+import { hasSeats, type KnownPeople, seatContext } from "../compile/CompilePeople.ts"
 import type { CheckedPolicies } from "./CheckedPolicies.ts"
 import { errorIn, type Finding, failureIn, findingAt } from "./Finding.ts"
 import type { PacksFolder } from "./PacksFolder.ts"
@@ -58,5 +58,5 @@ const faultsOf = ({ launch }: LaunchPlan, known: KnownPeople, policies: CheckedP
   const policy: BoundPolicy | undefined =
     policyVersion === DEFAULT_POLICY_ID ? DEFAULT_POLICY : policies.get(policyVersion)?.bound
   const initiator = launch.initiatorParticipantId ?? launch.participants[0]?.id
-  return [...peopleFaults(people, { ...seatContext(launch, initiator, known), policy }), ...missingFeatures(people)]
+  return peopleFaults(people, { ...seatContext(launch, initiator, known), policy })
 }

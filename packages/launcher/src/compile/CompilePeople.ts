@@ -43,11 +43,7 @@ export const compilePeople = (
     if (!hasSeats(launch, known.isPerson)) return undefined
     const { people: filled } = yield* interpolate({ people: encodePeople(launch.people ?? {}) }, inputs)
     const people = yield* Result.mapError(readPeople(filled), refusal)
-    const faults = [
-      ...assigneeFaults(people),
-      ...peopleFaults(people, seatContext(launch, initiator, known)),
-      ...missingFeatures(people)
-    ]
+    const faults = [...assigneeFaults(people), ...peopleFaults(people, seatContext(launch, initiator, known))]
     const errors = faults.filter(({ level }) => level === "error")
     return errors.length === 0 ? people : yield* Result.fail(refusal(errors))
   })
@@ -69,26 +65,19 @@ export const seatContext = (
   signIn
 })
 
-/** Rules that no version has yet: a seat that ignored them would follow other rules than its author wrote. */
-export const missingFeatures = (people: PeopleText): ReadonlyArray<PeopleFault> =>
-  Object.entries(people).flatMap(([seat, { escalate = [] }]) => {
-    const refuse = (key: string, text: string): PeopleFault => ({
-      level: "error",
-      at: [seat, key],
-      message: `people.${seat}.${key}: ${text}`
-    })
-    return [...(escalate.length > 0 ? [refuse("escalate", "escalation is not supported yet: remove it")] : [])]
-  })
-
 /** Values of placeholders that name neither a group nor a person. */
 const assigneeFaults = (people: PeopleText): ReadonlyArray<PeopleFault> =>
-  Object.entries(people).flatMap(([seat, { assign }]) =>
-    assign.flatMap((name, index): ReadonlyArray<PeopleFault> => {
-      if (isAssignee(name)) return []
-      const message = `people.${seat}.assign.${index}: "${name}" is neither group:<id> nor person:<id>`
-      return [{ level: "error", at: [seat, "assign", `${index}`], message }]
-    })
-  )
+  Object.entries(people).flatMap(([seat, { assign, escalate = [] }]) => [
+    ...namesIn(seat, ["assign"], assign),
+    ...escalate.flatMap(({ to }, step) => namesIn(seat, ["escalate", `${step}`, "to"], to))
+  ])
+
+const namesIn = (seat: string, keys: ReadonlyArray<string>, names: ReadonlyArray<string>) =>
+  names.flatMap((name, index): ReadonlyArray<PeopleFault> => {
+    if (isAssignee(name)) return []
+    const at = [seat, ...keys, `${index}`]
+    return [{ level: "error", at, message: `people.${at.join(".")}: "${name}" is neither group:<id> nor person:<id>` }]
+  })
 
 const refusal = (faults: ReadonlyArray<PeopleFault>) =>
   compilationFailed(

@@ -18,6 +18,7 @@ import { controlPlaneForPeople, LauncherSettings } from "../LauncherSettings.ts"
 import { LauncherMetrics } from "../operate/AgentMetrics.ts"
 import { LauncherReadiness } from "../operate/LauncherReadiness.ts"
 import { CatalogHttp } from "./CatalogHttp.ts"
+import { DelegationHttp } from "./inbox/DelegationHttp.ts"
 import { InboxHttp } from "./inbox/InboxHttp.ts"
 import { InboxPage } from "./inbox/InboxPage.ts"
 import { layerPageSignIns } from "./inbox/PageSignIns.ts"
@@ -67,6 +68,7 @@ const handlers = Layer.mergeAll(
   ProcessesHttp,
   PeopleHttp,
   Layer.provide(InboxHttp, layerPageSignIns),
+  DelegationHttp,
   PasskeysHttp,
   HealthHttp,
   ProbesHttp,

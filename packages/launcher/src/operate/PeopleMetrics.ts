@@ -93,6 +93,21 @@ export const layerPeopleMetrics = Layer.effectDiscard(
       ],
       ["outcome"]
     )
+    counter(
+      "runplane_escalations_total",
+      "Steps of escalations that were made, by whom they reach: persons, unknown or none",
+      ({ escalated_none, escalated_persons, escalated_unknown }) => [
+        [{ reach: "persons" }, escalated_persons],
+        [{ reach: "unknown" }, escalated_unknown],
+        [{ reach: "none" }, escalated_none]
+      ],
+      ["reach"]
+    )
+    counter(
+      "runplane_escalations_unreachable_total",
+      "Steps of escalations that reached no person when their question opened",
+      ({ unreachable }) => [[{}, unreachable]]
+    )
     gauge(
       "runplane_answers_unsettled_age_seconds",
       "Age of the oldest answer whose message is neither read in its session nor refused; 0 without one",

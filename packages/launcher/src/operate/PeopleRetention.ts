@@ -18,6 +18,8 @@ export const layerPeopleRetention = Layer.effectDiscard(
     const round = Effect.gen(function* () {
       const { isMore, sessions } = yield* people.erasures.expire(days)
       if (sessions > 0) yield* Effect.logInfo(`erased the texts of questions of ${sessions} sessions`)
+      const delegations = yield* people.delegations.expire(days)
+      if (delegations > 0) yield* Effect.logInfo(`erased the reasons of ${delegations} delegations`)
       return { pauseMs: isMore ? MORE_MS : EVERY_MS }
     })
     yield* Effect.forkScoped(forever("people-retention", round))

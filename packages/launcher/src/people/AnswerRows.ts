@@ -16,6 +16,8 @@ export interface NewAnswer {
   readonly item: string
   readonly origin: "person" | "deadline"
   readonly person: string | undefined
+  /** The delegation that gives the right. */
+  readonly delegation?: { readonly id: string; readonly by: string } | undefined
   readonly proof: "none" | "session" | "fresh" | "passkey" | "slack"
   /** How a passkey has signed it. */
   readonly passkey?: PasskeyRecord | undefined
@@ -105,17 +107,21 @@ const make = Effect.gen(function* () {
         payload,
         payloadSha256
       } = answer
-      const { passkey, person, proof } = answer
+      const { delegation, passkey, person, proof } = answer
       const messageId = yield* random.uuidV4()
       yield* become(item, "answered")
       yield* sql`
         INSERT INTO people.answers (item, origin, person, proof, channel, content, proposal_hash, basis, message_id,
-          message_type, payload, payload_sha256, could_have_seen, passkey)
+          message_type, payload, payload_sha256, could_have_seen, passkey, delegation, on_behalf_of)
         VALUES (${item}::uuid, ${origin}, ${person ?? null}::text, ${proof}, ${channel},
           ${JSON.stringify(content)}::text::jsonb, ${answer.proposalHash}, ${JSON.stringify(basis)}::text::jsonb,
           ${messageId}, ${messageType}, decode(${Hex.encode(payload)}::text, 'hex'), ${payloadSha256},
-          ${couldHaveSeen}::boolean, ${passkey === undefined ? null : JSON.stringify(passkey)}::text::jsonb)`
-      yield* audit(person ?? "deadline", "item.answered", item, { act: content.act, channel, proof })
+          ${couldHaveSeen}::boolean, ${passkey === undefined ? null : JSON.stringify(passkey)}::text::jsonb,
+          ${delegation?.id ?? null}::uuid, ${delegation?.by ?? null}::text)`
+      yield* audit(person ?? "deadline", "item.answered", item, {
+        ...{ act: content.act, channel, proof },
+        ...(delegation !== undefined && { delegation: delegation.id, onBehalfOf: delegation.by })
+      })
     }),
 
     /** The answers that a person has given in the last minute. */

@@ -5,12 +5,11 @@ import {
   checkAnswer,
   isFreshSignIn,
   type Person,
-  personIn,
   type Right,
-  rightOf,
   seatMode,
   seatRules,
   staleSince,
+  standingOf,
   takesEvaluations
 } from "@runplane/domain"
 import * as Context from "effect/Context"
@@ -19,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AnswerRows } from "./AnswerRows.ts"
 import { AssigneeRows } from "./AssigneeRows.ts"
+import { DelegationRows } from "./escalate/DelegationRows.ts"
 import { type ItemRow, ItemRows } from "./ItemRows.ts"
 import { type PasskeyAssertion, PasskeyProofs } from "./passkeys/PasskeyProofs.ts"
 import type { PasskeyPage, PasskeyRefused } from "./passkeys/WebAuthn.ts"
@@ -96,7 +96,7 @@ export class Answers extends Context.Service<Answers, Effect.Success<typeof make
   static readonly layer = Layer.effect(
     Answers,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide([AssigneeRows.layer, PasskeyProofs.layer]))
+  ).pipe(Layer.provide(PasskeyProofs.layer))
 }
 
 const make = Effect.gen(function* () {
@@ -104,6 +104,7 @@ const make = Effect.gen(function* () {
   const items = yield* ItemRows
   const answers = yield* AnswerRows
   const assignees = yield* AssigneeRows
+  const delegations = yield* DelegationRows
   const proofs = yield* PasskeyProofs
   const work = yield* SeatWork
   const runner = yield* SeatRunner
@@ -136,12 +137,17 @@ const make = Effect.gen(function* () {
     const { assign, distinctFrom, proof } = rules
     const added = yield* assignees.of(id)
     const answeredBy = yield* items.answeredBy(at.sessionId, at.seat)
-    const right = rightOf(personIn(person, row.scenarioRef), {
-      assign: [...assign, ...added.flatMap(({ assignee }) => assignee ?? [])],
-      distinctFrom,
-      requester: row.requester,
-      answeredBy
-    })
+    const { by: delegation, right } = standingOf(
+      person,
+      {
+        assign: [...assign, ...added.flatMap(({ assignee }) => assignee ?? [])],
+        distinctFrom,
+        requester: row.requester,
+        answeredBy
+      },
+      yield* delegations.lockedFor(person.id),
+      { scenarioRef: row.scenarioRef, unixMs: yield* items.now }
+    )
     if (right !== "answer") return yield* refuse({ _tag: "forbidden", right })
     const now = yield* items.now
     const given = proofOf(person, now)
@@ -188,7 +194,8 @@ const make = Effect.gen(function* () {
       proof: passkey === undefined ? given : "passkey",
       passkey,
       channel,
-      couldHaveSeen
+      couldHaveSeen,
+      delegation: delegation && { id: delegation.id, by: delegation.by.id }
     } as const
     yield* work.store(session, { content: submitted.content, basis, item, by })
     return at

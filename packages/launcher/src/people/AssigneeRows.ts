@@ -8,6 +8,7 @@ const Row = Schema.Struct({
   assignee: Schema.NullOr(Schema.String),
   added_by: Schema.String,
   reason: Schema.String,
+  step: Schema.NullOr(Schema.Int),
   at: Schema.String
 })
 
@@ -17,6 +18,8 @@ export interface AddedAssignee {
   readonly assignee: string | undefined
   readonly addedBy: string
   readonly reason: string
+  /** The step of the escalation that added it, by its index; undefined for a return. */
+  readonly step?: number | undefined
   /** ISO 8601. */
   readonly at: string
 }
@@ -40,15 +43,16 @@ const make = Effect.gen(function* () {
     /** The entries of an item, the oldest first. */
     of: (item: string) =>
       sql`
-        SELECT assignee, added_by, reason, to_char(added_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at
+        SELECT assignee, added_by, reason, step, to_char(added_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at
         FROM people.item_assignees WHERE item = ${item}::uuid ORDER BY id`.pipe(
         Effect.flatMap((rows) => Effect.orDie(Effect.forEach(rows, (row) => decodeRow(row)))),
         Effect.map((rows) =>
           rows.map(
-            ({ added_by, assignee, at, reason }): AddedAssignee => ({
+            ({ added_by, assignee, at, reason, step }): AddedAssignee => ({
               assignee: assignee ?? undefined,
               addedBy: added_by,
               reason,
+              step: step ?? undefined,
               at
             })
           )
@@ -59,10 +63,10 @@ const make = Effect.gen(function* () {
      * Adds an entry; a person or group that is added already stays as it was added first. Those who follow the item get
      * it, by the new transaction of its row.
      */
-    add: (item: string, { addedBy, assignee, reason }: Omit<AddedAssignee, "at">) =>
+    add: (item: string, { addedBy, assignee, reason, step }: Omit<AddedAssignee, "at">) =>
       Effect.andThen(
-        sql`INSERT INTO people.item_assignees (item, assignee, added_by, reason)
-            VALUES (${item}::uuid, ${assignee ?? null}::text, ${addedBy}, ${reason})
+        sql`INSERT INTO people.item_assignees (item, assignee, added_by, reason, step)
+            VALUES (${item}::uuid, ${assignee ?? null}::text, ${addedBy}, ${reason}, ${step ?? null}::int)
             ON CONFLICT (item, assignee) WHERE assignee IS NOT NULL DO NOTHING`,
         sql`UPDATE people.items SET changed_tx = pg_current_xact_id() WHERE id = ${item}::uuid`
       )

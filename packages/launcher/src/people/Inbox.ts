@@ -5,6 +5,7 @@ import {
   basisOf,
   type Consequence,
   consequencesOf,
+  type Delegation,
   type ItemState,
   isBallot,
   isClosed,
@@ -13,9 +14,11 @@ import {
   personIn,
   policyLines,
   type Right,
+  refusedDelegations,
   rightOf,
   type SeatMode,
   type SeenMessage,
+  standingOf,
   takesEvaluations,
   toOneLine
 } from "@runplane/domain"
@@ -27,6 +30,8 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { proofOf, type SignedIn } from "./Answers.ts"
 import { type AddedAssignee, AssigneeRows } from "./AssigneeRows.ts"
+import { DelegationRows } from "./escalate/DelegationRows.ts"
+import { EscalationRows, type MadeStep } from "./escalate/EscalationRows.ts"
 import { type InboxQuery, type InboxRow, InboxRows, type InboxScope } from "./InboxRows.ts"
 import { type ItemRow, ItemRows } from "./ItemRows.ts"
 import { NoticeRows, type ShownNotice } from "./notices/NoticeRows.ts"
@@ -60,6 +65,12 @@ export interface ShownItem {
   readonly notices: ReadonlyArray<ShownNotice>
   /** Questions of people to the agents. */
   readonly questions: ReadonlyArray<QuestionRow>
+  /** The steps of its escalation that were made. */
+  readonly escalations: ReadonlyArray<MadeStep>
+  /** Delegations of assigned persons that are in effect, with why one gives no right. */
+  readonly delegations: ReadonlyArray<{ readonly delegation: Delegation; readonly right: Right }>
+  /** The delegation by which this person reads and answers; undefined for one who is assigned itself. */
+  readonly by: Delegation | undefined
   readonly reason: "required" | "optional"
   /** The answers that this person can give now; empty for an item that is not open. */
   readonly acts: ReadonlyArray<AnswerAct>
@@ -97,21 +108,28 @@ export class Inbox extends Context.Service<Inbox, Effect.Success<typeof make>>()
   static readonly layer = Layer.effect(
     Inbox,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide([InboxRows.layer, AssigneeRows.layer, NoticeRows.layer, QuestionRows.layer]))
+  ).pipe(Layer.provide([InboxRows.layer, NoticeRows.layer, QuestionRows.layer]))
 }
 
 const make = Effect.gen(function* () {
   const rows = yield* InboxRows
   const assignees = yield* AssigneeRows
   const questions = yield* QuestionRows
+  const delegations = yield* DelegationRows
+  const escalations = yield* EscalationRows
   const items = yield* ItemRows
   const seats = yield* SeatRows
   const runner = yield* SeatRunner
   const notices = yield* NoticeRows
   const suspensions = yield* Suspensions
 
+  const readerOf = (person: Person) =>
+    Effect.map(delegations.receivedBy(person.id), (received) => ({ person, delegations: received }))
+
   return {
-    list: Effect.fn("Inbox.list")((person: Person, query: InboxQuery) => rows.list(person, query)),
+    list: Effect.fn("Inbox.list")((person: Person, query: InboxQuery) =>
+      Effect.flatMap(readerOf(person), (reader) => rows.list(reader, query))
+    ),
 
     positionOf: rows.positionOf,
 
@@ -121,22 +139,31 @@ const make = Effect.gen(function* () {
       id: string,
       { isSeen, scope }: Reading = { scope: "own", isSeen: true }
     ) {
-      const row = yield* rows.find(person, scope, id)
+      const reader = yield* readerOf(person)
+      const row = yield* rows.find(reader, scope, id)
       const item = yield* items.byId(id)
       if (row === undefined || item === undefined) return undefined
       const seat = yield* seats.find(row.session_id, row.seat)
       if (seat === undefined) return undefined
+      // Before the assignees: an item with a step has those that it added.
+      const made = yield* escalations.of(id)
       const added = yield* assignees.of(id)
       const { assign, distinctFrom, proof = "session" } = seat.rules
       const answeredBy = yield* items.answeredBy(row.session_id, row.seat)
-      const right = rightOf(personIn(person, row.scenario_ref), {
+      const assigned = {
         assign: [...assign, ...added.flatMap(({ assignee }) => assignee ?? [])],
         distinctFrom,
         requester: seat.requester,
         answeredBy
-      })
+      }
+      const moment = { scenarioRef: row.scenario_ref, unixMs: yield* items.now }
+      const { by, right } = standingOf(person, assigned, reader.delegations, moment)
+      const bearing = yield* delegations.bearingOn(assigned.assign, row.scenario_ref)
+      const refused = new Map(
+        refusedDelegations(assigned, bearing, moment).map((one) => [one.delegation.id, one.right])
+      )
       if (isSeen && right !== "not assigned") yield* rows.noteSeen(id, person.id)
-      const isAwaited = yield* rows.isAwaited(person, { id, sessionId: row.session_id, seat: row.seat })
+      const isAwaited = yield* rows.isAwaited(reader, { id, sessionId: row.session_id, seat: row.seat })
       const session = runner.sessionOf(row.session_id, row.seat)
       const isRead = session !== undefined && session.view.messages.length >= seat.lastOrdinal
       const bytes = Result.getOrThrow(Base64.decode(row.payload))
@@ -148,6 +175,12 @@ const make = Effect.gen(function* () {
         added,
         notices: yield* notices.ofItem(id),
         questions: yield* questions.of(id),
+        escalations: made,
+        delegations: bearing.map((delegation) => ({
+          delegation,
+          right: refused.get(delegation.id) ?? rightOf(personIn(delegation.by, row.scenario_ref), assigned)
+        })),
+        by,
         reason: seat.rules.reason ?? "required",
         unavailable: seat.unavailable ?? (isRead ? undefined : "the session is being read again"),
         suspension: isClosed(item.state) ? undefined : suspensions.textOf(row.session_id),

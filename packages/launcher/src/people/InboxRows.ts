@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { HashedMembers } from "@runplane/api"
-import { assignableNames, ItemState, type Person } from "@runplane/domain"
+import { assignableNames, type Delegation, ItemState, type Person } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -10,6 +10,24 @@ import * as Schema from "effect/Schema"
 export interface ItemCursor {
   readonly at: string
   readonly id: string
+}
+
+/** A person with the delegations that it has received. */
+export interface Reader {
+  readonly person: Person
+  readonly delegations: ReadonlyArray<Delegation>
+}
+
+/** The names of a person, each with the pack and the scenarios in which they count; absent: in all. */
+const namesOf = ({ delegations, person }: Reader) => {
+  const namesFor = (
+    { groups, id, packGroups }: Pick<Person, "id" | "groups" | "packGroups">,
+    scenarios?: ReadonlyArray<string>
+  ) => [
+    { names: assignableNames({ id, groups }), scenarios },
+    ...[...(packGroups ?? [])].map(([pack, own]) => ({ pack, names: own.map((group) => `group:${group}`), scenarios }))
+  ]
+  return [...namesFor(person), ...delegations.flatMap(({ by, scenarios }) => namesFor(by, scenarios))]
 }
 
 /** Whose items are read: those that the person is assigned to, or all. */
@@ -85,20 +103,16 @@ const make = Effect.gen(function* () {
   // An item whose text is erased is not in the inbox: the audit has what became of it.
   const joined = sql`
     people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat AND s.erased_at IS NULL`
-  /** The items that a person is assigned to, by its groups and by those that its packs give it. */
-  const assignedTo = (person: Person) => {
-    if (person.isLocal === true) return sql`true`
-    const packs = [...(person.packGroups ?? [])].map(([pack, groups]) => ({
-      pack,
-      names: groups.map((group) => `group:${group}`)
-    }))
+  /** The items that a person is assigned to, by its groups, by those that its packs give it, and as a delegate. */
+  const assignedTo = (reader: Reader) => {
+    if (reader.person.isLocal === true) return sql`true`
     return sql`EXISTS (
       SELECT 1 FROM (
-        SELECT jsonb_array_elements_text(${JSON.stringify(assignableNames(person))}::text::jsonb) AS name
-        UNION ALL
-        SELECT jsonb_array_elements_text(p.value->'names')
-        FROM jsonb_array_elements(${JSON.stringify(packs)}::text::jsonb) AS p(value)
-        WHERE p.value->>'pack' = split_part(s.scenario_ref, '/', 1)
+        SELECT jsonb_array_elements_text(p.value->'names') AS name
+        FROM jsonb_array_elements(${JSON.stringify(namesOf(reader))}::text::jsonb) AS p(value)
+        WHERE (p.value->'pack' IS NULL OR p.value->>'pack' = split_part(s.scenario_ref, '/', 1))
+          AND (p.value->'scenarios' IS NULL OR p.value->'scenarios' ? s.scenario_ref
+            OR p.value->'scenarios' ? split_part(s.scenario_ref, '@', 1))
       ) AS n
       WHERE s.rules->'assign' ? n.name
         OR EXISTS (SELECT 1 FROM people.item_assignees a WHERE a.item = i.id AND a.assignee = n.name))`
@@ -106,17 +120,17 @@ const make = Effect.gen(function* () {
   // As text of the statement: the planner then reads open items by their index, whatever else is in the table.
   const statesOf = (states: ReadonlyArray<ItemState>) =>
     sql.literal(states.length === 0 ? "NULL" : states.map((state) => `'${state}'`).join(", "))
-  const readableBy = (person: Person, scope: InboxScope) => (scope === "all" ? sql`true` : assignedTo(person))
+  const readableBy = (reader: Reader, scope: InboxScope) => (scope === "all" ? sql`true` : assignedTo(reader))
   const read = (rows: ReadonlyArray<unknown>) => Effect.orDie(Effect.forEach(rows, (row) => decodeRow(row)))
 
   return {
     /** The items of a person that have changed since a cursor, or whose session is longer, the first changed first. */
-    changedSince: (person: Person, cursor: string, most: number) =>
+    changedSince: (reader: Reader, cursor: string, most: number) =>
       sql`
         SELECT ${columns},
           coalesce(NOT pg_visible_in_snapshot(i.opened_tx, ${cursor}::text::pg_snapshot), false) AS is_opened
         FROM ${joined}
-        WHERE ${assignedTo(person)} AND i.id IN (
+        WHERE ${assignedTo(reader)} AND i.id IN (
           SELECT i.id FROM people.items i WHERE ${isAfter(sql, "i.changed_tx", cursor)}
           UNION ALL
           SELECT i.id FROM people.seats s JOIN people.items i ON i.session_id = s.session_id AND i.seat = s.seat
@@ -127,11 +141,11 @@ const make = Effect.gen(function* () {
       ),
 
     /** A page of the items of a person, or of all people, the oldest first. */
-    list: (person: Person, { after, limit, scope = "own", seat, states }: InboxQuery) =>
+    list: (reader: Reader, { after, limit, scope = "own", seat, states }: InboxQuery) =>
       Effect.flatMap(
         sql`
           SELECT ${columns} FROM ${joined}
-          WHERE ${readableBy(person, scope)} AND i.state IN (${statesOf(states)})
+          WHERE ${readableBy(reader, scope)} AND i.state IN (${statesOf(states)})
             AND (${seat ?? null}::text IS NULL OR i.seat = ${seat ?? null}::text)
             AND (${after?.at ?? null}::text IS NULL
               OR (i.created_at, i.id) > (${after?.at ?? null}::timestamptz, ${after?.id ?? null}::uuid))
@@ -140,8 +154,8 @@ const make = Effect.gen(function* () {
       ),
 
     /** An item that the person may read; undefined for every other one. */
-    find: (person: Person, scope: InboxScope, id: string) =>
-      sql`SELECT ${columns} FROM ${joined} WHERE i.id = ${id}::uuid AND ${readableBy(person, scope)}`.pipe(
+    find: (reader: Reader, scope: InboxScope, id: string) =>
+      sql`SELECT ${columns} FROM ${joined} WHERE i.id = ${id}::uuid AND ${readableBy(reader, scope)}`.pipe(
         Effect.flatMap(read),
         Effect.map(([row]) => row)
       ),
@@ -156,12 +170,12 @@ const make = Effect.gen(function* () {
      * Whether another seat of the session, whose rules withhold the votes of others, still waits for an answer that the
      * person may give: until then the votes are withheld from it in all items of the session.
      */
-    isAwaited: (person: Person, { id, sessionId, seat }: { id: string; sessionId: string; seat: string }) =>
+    isAwaited: (reader: Reader, { id, sessionId, seat }: { id: string; sessionId: string; seat: string }) =>
       sql`
         SELECT 1 FROM ${joined}
         WHERE i.session_id = ${sessionId} AND i.id <> ${id}::uuid AND i.seat <> ${seat}
           AND i.state IN ('waiting', 'open')
-          AND s.rules->>'reveal' IS DISTINCT FROM 'before' AND ${assignedTo(person)} LIMIT 1`.pipe(
+          AND s.rules->>'reveal' IS DISTINCT FROM 'before' AND ${assignedTo(reader)} LIMIT 1`.pipe(
         Effect.map((rows) => rows.length > 0)
       ),
 

@@ -31,7 +31,9 @@ const Row = Schema.Struct({
   basis_ordinal: Schema.NullOr(Schema.Int),
   opened_ms: Schema.NullOr(Schema.Finite),
   deadline_ms: Schema.NullOr(Schema.Finite),
+  escalated: Schema.fromJsonString(Schema.Array(Schema.Int)),
   person: Schema.NullOr(Schema.String),
+  on_behalf_of: Schema.NullOr(Schema.String),
   content: Schema.NullOr(Schema.fromJsonString(StoredContent)),
   answered_hash: Schema.NullOr(Schema.String),
   basis: Schema.NullOr(Schema.fromJsonString(Basis)),
@@ -45,9 +47,11 @@ export interface ItemRow extends StoredItem {
   readonly reason: string | undefined
   readonly proposalHash: string
   readonly openedAtUnixMs: number | undefined
+  readonly escalated: ReadonlyArray<number>
   readonly given:
     | {
         readonly person: string | undefined
+        readonly onBehalfOf: string | undefined
         readonly content: StoredContent
         readonly proposalHash: string
         readonly answeredAtUnixMs: number
@@ -67,12 +71,14 @@ const itemOf = (row: typeof Row.Type): ItemRow => {
     basisOrdinal: row.basis_ordinal ?? undefined,
     openedAtUnixMs: row.opened_ms ?? undefined,
     deadlineUnixMs: row.deadline_ms ?? undefined,
+    escalated: row.escalated,
     answer: isAnswered ? { act: content.act, messageId: message_id, payloadSha256: payload_sha256, basis } : undefined,
     given:
       content === null
         ? undefined
         : {
             person: row.person ?? undefined,
+            onBehalfOf: row.on_behalf_of ?? undefined,
             content,
             proposalHash: answered_hash ?? "",
             answeredAtUnixMs: answered_ms ?? 0
@@ -110,7 +116,10 @@ const make = Effect.gen(function* () {
   const ms = (column: string) => sql.literal(`(extract(epoch FROM ${column}) * 1000)::float8`)
   const columns = sql`
     i.id::text AS id, i.subject, i.state, i.reason, i.proposal_hash, i.basis_ordinal, ${ms("i.opened_at")} AS opened_ms,
-    ${ms("i.deadline_at")} AS deadline_ms, a.person, a.content::text AS content, a.proposal_hash AS answered_hash,
+    ${ms("i.deadline_at")} AS deadline_ms,
+    coalesce((SELECT jsonb_agg(e.step ORDER BY e.made_at, e.step) FROM people.escalations e WHERE e.item = i.id),
+      '[]')::text AS escalated,
+    a.person, a.on_behalf_of, a.content::text AS content, a.proposal_hash AS answered_hash,
     a.basis::text AS basis, a.message_id, a.payload_sha256, ${ms("a.answered_at")} AS answered_ms`
   const joined = sql`people.items i LEFT JOIN people.answers a ON a.item = i.id`
   const read = (rows: ReadonlyArray<unknown>) =>
@@ -171,11 +180,12 @@ const make = Effect.gen(function* () {
         Effect.map(([row]) => row && { sessionId: row.session_id, seat: row.seat })
       ),
 
-    /** The persons who have answered for the other seats of a session, by seat. */
+    /** The persons who have answered for the other seats of a session, and those for whom they did, by seat. */
     answeredBy: (sessionId: string, seat: string) =>
       sql<{ readonly seat: string; readonly person: string }>`
-        SELECT DISTINCT i.seat, a.person FROM people.items i JOIN people.answers a ON a.item = i.id
-        WHERE i.session_id = ${sessionId} AND i.seat <> ${seat} AND a.person IS NOT NULL`.pipe(
+        SELECT DISTINCT i.seat, p.person FROM people.items i JOIN people.answers a ON a.item = i.id
+        CROSS JOIN LATERAL (VALUES (a.person), (a.on_behalf_of)) AS p(person)
+        WHERE i.session_id = ${sessionId} AND i.seat <> ${seat} AND p.person IS NOT NULL`.pipe(
         Effect.map((rows) => {
           const bySeat = new Map<string, ReadonlyArray<string>>()
           for (const row of rows) bySeat.set(row.seat, [...(bySeat.get(row.seat) ?? []), row.person])

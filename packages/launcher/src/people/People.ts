@@ -13,6 +13,8 @@ import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSetting
 import { AnswerRows } from "./AnswerRows.ts"
 import { Answers } from "./Answers.ts"
 import { InboxChanges } from "./changes/InboxChanges.ts"
+import { Delegations } from "./escalate/Delegations.ts"
+import { PeopleSignIn } from "./escalate/Persons.ts"
 import { Inbox } from "./Inbox.ts"
 import { ItemRows } from "./ItemRows.ts"
 import { NoticeEvents } from "./notices/NoticeEvents.ts"
@@ -48,6 +50,7 @@ export interface PeopleShape {
   readonly returns: Returns["Service"]
   readonly notices: NoticeRows["Service"]
   readonly noticeEvents: NoticeEvents["Service"]
+  readonly delegations: Delegations["Service"]
   readonly signIns: SignInRows["Service"]
   readonly limits: OpenLimits["Service"]
   readonly passkeys: Passkeys["Service"]
@@ -107,6 +110,7 @@ const layerWith = (
         returns: yield* Returns,
         notices: yield* NoticeRows,
         noticeEvents: yield* NoticeEvents,
+        delegations: yield* Delegations,
         signIns: yield* SignInRows,
         limits: yield* OpenLimits,
         passkeys: yield* Passkeys,
@@ -128,12 +132,14 @@ const layerWith = (
         Returns.layer,
         NoticeRows.layer,
         NoticeEvents.layer,
+        Delegations.layer,
         SignInRows.layer
       )
     ),
     Layer.provide([SeatRunner.layer, layerRecordOutbox]),
     Layer.provide(RunRecords.layer),
     Layer.provide(SeatWork.layer),
+    Layer.provide(PeopleSignIn.layer),
     Layer.provide(ParticipantClient.layerGrpc(runtime)),
     Layer.provide(layerPeopleDatabase(database)),
     Layer.catch((error) => Layer.effect(People, Effect.fail(startFailure(error))))

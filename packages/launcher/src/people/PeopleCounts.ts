@@ -18,7 +18,11 @@ const Counts = Schema.Struct({
   notices_digested: Schema.Int,
   notices_obsolete: Schema.Int,
   notices_waiting: Schema.Int,
-  undelivered: Schema.Int
+  undelivered: Schema.Int,
+  escalated_persons: Schema.Int,
+  escalated_unknown: Schema.Int,
+  escalated_none: Schema.Int,
+  unreachable: Schema.Int
 })
 export type PeopleCounts = typeof Counts.Type
 
@@ -47,6 +51,10 @@ export const countPeople = (sql: PgClient.PgClient) =>
         (SELECT count(*) FROM people.notices WHERE state = 'digested')::int AS notices_digested,
         (SELECT count(*) FROM people.notices WHERE state = 'obsolete')::int AS notices_obsolete,
         (SELECT count(*) FROM people.notices WHERE state = 'pending')::int AS notices_waiting,
-        (SELECT count(*) FROM people.items WHERE undelivered_at IS NOT NULL)::int AS undelivered`,
+        (SELECT count(*) FROM people.items WHERE undelivered_at IS NOT NULL)::int AS undelivered,
+        (SELECT count(*) FROM people.escalations WHERE reach = 'persons')::int AS escalated_persons,
+        (SELECT count(*) FROM people.escalations WHERE reach = 'unknown')::int AS escalated_unknown,
+        (SELECT count(*) FROM people.escalations WHERE reach = 'none')::int AS escalated_none,
+        (SELECT count(*) FROM people.audit WHERE action = 'item.unreachable')::int AS unreachable`,
     (rows) => Effect.map(Effect.orDie(decodeCounts(rows)), ([counts]) => counts)
   )

@@ -25,6 +25,7 @@ export interface ErasedRows {
   readonly records: number
   readonly returns: number
   readonly questions: number
+  readonly delegations: number
 }
 
 /** Sessions of which one transaction of retention erases the texts. */
@@ -73,6 +74,10 @@ const make = Effect.gen(function* () {
       UPDATE people.item_assignees SET reason = '' WHERE item ${ofSession} AND reason <> '' RETURNING id`
     const questions = yield* sql`
       UPDATE people.questions SET text = '' WHERE item ${ofSession} AND text <> '' RETURNING id`
+    // The right of a delegation does not depend on its reason, so one that goes on loses it too.
+    const delegations = yield* sql`
+      UPDATE people.delegations SET reason = '', erased_at = now()
+      WHERE erased_at IS NULL AND id IN (SELECT delegation FROM people.answers WHERE item ${ofSession}) RETURNING id`
     yield* sql`UPDATE people.audit SET detail = detail - 'reason' WHERE item ${ofSession} AND detail ? 'reason'`
     const seats = yield* sql`
       UPDATE people.seats SET erased_at = now() WHERE session_id = ${sessionId} AND erased_at IS NULL RETURNING seat`
@@ -83,7 +88,8 @@ const make = Effect.gen(function* () {
       nonces: nonces.length,
       records: records.length,
       returns: returns.length,
-      questions: questions.length
+      questions: questions.length,
+      delegations: delegations.length
     }
     return erased
   })
@@ -143,4 +149,6 @@ const make = Effect.gen(function* () {
   }
 })
 
-const NONE: ErasedRows = { seats: 0, items: 0, answers: 0, nonces: 0, records: 0, returns: 0, questions: 0 }
+const NONE: ErasedRows = {
+  ...{ seats: 0, items: 0, answers: 0, nonces: 0, records: 0, returns: 0, questions: 0, delegations: 0 }
+}

@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   Basis,
+  type EscalationRecord,
   ItemState,
   MAX_UNSEEN,
   PasskeyRecord,
@@ -51,6 +52,10 @@ const Row = Schema.Struct({
   closed_at: Schema.NullOr(Schema.String),
   origin: Schema.NullOr(Schema.Literals(["person", "deadline"])),
   person: Schema.NullOr(Schema.String),
+  on_behalf_of: Schema.NullOr(Schema.String),
+  escalations: Schema.fromJsonString(
+    Schema.Array(Schema.Struct({ step: Schema.Int, at: Schema.String, to: Schema.Array(Schema.String) }))
+  ),
   proof: Schema.NullOr(Schema.Literals(["none", "session", "fresh", "passkey", "slack"])),
   channel: Schema.NullOr(Schema.String),
   content: Schema.NullOr(Schema.fromJsonString(StoredContent)),
@@ -105,23 +110,9 @@ const make = Effect.gen(function* () {
   /** Rows may be due: sliding, because one wake is enough for all of them. */
   const wakes = yield* Queue.sliding<void>(1)
   const noticeWakes = yield* Queue.sliding<void>(1)
-  const iso = (column: string, name: string) =>
-    sql.literal(`to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ${name}`)
   const nonce = Effect.map(random.randomBytes(NONCE_BYTES), Hex.encode)
 
-  const read = (item: string) =>
-    Effect.flatMap(
-      sql`
-        SELECT i.id::text AS id, i.session_id, i.seat, s.scenario_ref, coalesce(s.rules ->> 'reveal', 'after') AS reveal,
-          i.state, i.reason, i.proposal_hash, ${iso("i.opened_at", "opened_at")}, ${iso("i.deadline_at", "deadline_at")},
-          ${iso("i.seen_at", "seen_at")}, ${iso("i.closed_at", "closed_at")}, a.origin, a.person, a.proof, a.channel,
-          a.content::text AS content, a.basis::text AS basis, a.message_id, a.payload_sha256,
-          ${iso("a.answered_at", "answered_at")}, a.could_have_seen, a.passkey::text AS passkey
-        FROM people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat
-        LEFT JOIN people.answers a ON a.item = i.id WHERE i.id = ${item}::uuid`,
-      ([row]) =>
-        row === undefined ? Effect.die(new Error(`item ${item} does not exist`)) : Effect.orDie(decodeRow(row))
-    )
+  const read = contentReader(sql)
 
   /** An event of which persons are to be notified. */
   const raise = (item: string, event: Fragment) =>
@@ -169,6 +160,24 @@ const make = Effect.gen(function* () {
 
     /** An item is closed. `hasActed`: the seat has a ballot that is not an answer to it. */
     noteClosed: (item: string, hasActed = false) => noteItem(item, "closed", hasActed),
+
+    /** A step of an escalation is made, or reaches no person. Each of the two is noted once for a step. */
+    noteEscalation: Effect.fnUntraced(function* (
+      item: string,
+      event: "escalated" | "unreachable",
+      escalation: EscalationRecord
+    ) {
+      const row = yield* read(item)
+      const content = itemContent(row, event, false, yield* nonce)
+      if (content === undefined) return yield* Effect.die(new Error(`item ${item} is not open`))
+      const step = escalation.step ?? "none"
+      yield* insert(row, {
+        key: `${PEOPLE_ITEM}:${item}:${event}:${step}`,
+        kind: PEOPLE_ITEM,
+        label: `Question to ${row.seat}, ${event}`,
+        content: yield* Effect.orDie(encodeItem({ ...content, escalation }))
+      })
+    }),
 
     /** The message of an answer is on record: `unseen` came after the basis of the person, and before it. */
     noteAnswer: Effect.fnUntraced(function* (
@@ -228,6 +237,29 @@ const make = Effect.gen(function* () {
   }
 })
 
+/** Reads all that a record can say of an item. */
+const contentReader = (sql: PgClient.PgClient) => {
+  const iso = (column: string, name: string) =>
+    sql.literal(`to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ${name}`)
+  return (item: string) =>
+    Effect.flatMap(
+      sql`
+        SELECT i.id::text AS id, i.session_id, i.seat, s.scenario_ref, coalesce(s.rules ->> 'reveal', 'after') AS reveal,
+          i.state, i.reason, i.proposal_hash, ${iso("i.opened_at", "opened_at")}, ${iso("i.deadline_at", "deadline_at")},
+          ${iso("i.seen_at", "seen_at")}, ${iso("i.closed_at", "closed_at")}, a.origin, a.person, a.proof, a.channel,
+          a.on_behalf_of,
+          coalesce((SELECT jsonb_agg(jsonb_build_object('step', e.step + 1, 'to', e.assignees, 'at',
+              to_char(e.made_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) ORDER BY e.made_at, e.step)
+            FROM people.escalations e WHERE e.item = i.id), '[]')::text AS escalations,
+          a.content::text AS content, a.basis::text AS basis, a.message_id, a.payload_sha256,
+          ${iso("a.answered_at", "answered_at")}, a.could_have_seen, a.passkey::text AS passkey
+        FROM people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat
+        LEFT JOIN people.answers a ON a.item = i.id WHERE i.id = ${item}::uuid`,
+      ([row]) =>
+        row === undefined ? Effect.die(new Error(`item ${item} does not exist`)) : Effect.orDie(decodeRow(row))
+    )
+}
+
 /** Characters of a reason in a record. */
 const MAX_REASON = 4_000
 
@@ -269,7 +301,7 @@ const answerContent = (
   nonce: string
 ): PeopleAnswer | undefined => {
   const { answered_at, basis, channel, content, deadline_at, message_id, opened_at, origin, payload_sha256 } = row
-  const { id, passkey, person, proof, reveal, seat, seen_at } = row
+  const { escalations, id, on_behalf_of, passkey, person, proof, reveal, seat, seen_at } = row
   const isWhole = content !== null && basis !== null && message_id !== null && payload_sha256 !== null
   if (!isWhole || origin === null || answered_at === null || channel === null) return undefined
   const { act, confidence, recommendation, severity } = content
@@ -279,6 +311,8 @@ const answerContent = (
     seat,
     origin,
     ...(person !== null && { person }),
+    ...(on_behalf_of !== null && { onBehalfOf: on_behalf_of }),
+    ...(escalations.length > 0 && { escalations }),
     ...(origin === "person" && proof !== null && { proof }),
     act,
     ...(recommendation !== undefined && { recommendation }),

@@ -1,9 +1,10 @@
-import { type ItemState, type Person, personIn, type Right, rightOf } from "@runplane/domain"
+import { type ItemState, type Person, type Right, rightOf, standingOf } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AssigneeRows } from "./AssigneeRows.ts"
+import { DelegationRows } from "./escalate/DelegationRows.ts"
 import { ItemRows } from "./ItemRows.ts"
 import { RecordRows } from "./RecordRows.ts"
 import { SeatRows } from "./SeatRows.ts"
@@ -14,6 +15,8 @@ export class ReturnRefused extends Data.TaggedError("ReturnRefused")<{
   readonly why:
     | { readonly _tag: "no-item" }
     | { readonly _tag: "not-assigned" }
+    /** A delegate does not pass on what was delegated to it. */
+    | { readonly _tag: "delegate"; readonly by: string }
     | { readonly _tag: "not-open" }
     | { readonly _tag: "closed"; readonly state: ItemState }
     /** The other person may not answer. */
@@ -32,7 +35,7 @@ export class Returns extends Context.Service<Returns, Effect.Success<typeof make
   static readonly layer = Layer.effect(
     Returns,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(AssigneeRows.layer))
+  )
 }
 
 const PERSON = "person:"
@@ -41,6 +44,7 @@ const make = Effect.gen(function* () {
   const seats = yield* SeatRows
   const items = yield* ItemRows
   const assignees = yield* AssigneeRows
+  const delegations = yield* DelegationRows
   const work = yield* SeatWork
   const records = yield* RecordRows
 
@@ -58,8 +62,11 @@ const make = Effect.gen(function* () {
       requester: seat.requester,
       answeredBy: yield* items.answeredBy(at.sessionId, at.seat)
     }
-    if (rightOf(personIn(person, seat.scenarioRef), rules) === "not assigned") {
-      return yield* refuse({ _tag: "not-assigned" })
+    const moment = { scenarioRef: seat.scenarioRef, unixMs: yield* items.now }
+    const standing = standingOf(person, rules, yield* delegations.lockedFor(person.id), moment)
+    if (standing.right === "not assigned") return yield* refuse({ _tag: "not-assigned" })
+    if (standing.by !== undefined && to !== undefined) {
+      return yield* refuse({ _tag: "delegate", by: standing.by.by.id })
     }
     if (item.state === "waiting") return yield* refuse({ _tag: "not-open" })
     if (item.state !== "open") return yield* refuse({ _tag: "closed", state: item.state })

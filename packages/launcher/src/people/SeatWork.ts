@@ -20,6 +20,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AnswerRows, type NewAnswer } from "./AnswerRows.ts"
+import { AssigneeRows } from "./AssigneeRows.ts"
+import { DelegationRows } from "./escalate/DelegationRows.ts"
+import { EscalationRows } from "./escalate/EscalationRows.ts"
+import { Escalations } from "./escalate/Escalations.ts"
+import { Persons } from "./escalate/Persons.ts"
 import { ItemRows } from "./ItemRows.ts"
 import { OpenLimits } from "./OpenLimits.ts"
 import { RecordRows } from "./RecordRows.ts"
@@ -50,7 +55,7 @@ export interface Composed {
   readonly content: AnswerContent
   readonly basis: Basis
   readonly item: { readonly id: string; readonly subject: number; readonly proposalHash: string }
-  readonly by: Pick<NewAnswer, "origin" | "person" | "proof" | "passkey" | "channel" | "couldHaveSeen">
+  readonly by: Pick<NewAnswer, "origin" | "person" | "delegation" | "proof" | "passkey" | "channel" | "couldHaveSeen">
 }
 
 /**
@@ -62,11 +67,14 @@ export class SeatWork extends Context.Service<SeatWork, Effect.Success<typeof ma
     SeatWork,
     Effect.suspend(() => make)
   ).pipe(
-    Layer.provideMerge(OpenLimits.layer),
+    Layer.provideMerge(Layer.mergeAll(OpenLimits.layer, Escalations.layer)),
     Layer.provideMerge(
       AnswerRows.layer.pipe(
         Layer.provideMerge(Layer.mergeAll(SeatRows.layer, ItemRows.layer, SuspensionRows.layer)),
-        Layer.provideMerge(RecordRows.layer)
+        Layer.provideMerge(
+          Layer.mergeAll(RecordRows.layer, AssigneeRows.layer, DelegationRows.layer, EscalationRows.layer)
+        ),
+        Layer.provideMerge(Persons.layer)
       )
     )
   )
@@ -79,6 +87,7 @@ const make = Effect.gen(function* () {
   const answers = yield* AnswerRows
   const records = yield* RecordRows
   const limits = yield* OpenLimits
+  const escalations = yield* Escalations
   const suspensions = yield* SuspensionRows
 
   /** In a transaction that has the lock of the seat. What it notes for the control plane is posted after it. */
@@ -122,9 +131,12 @@ const make = Effect.gen(function* () {
       case "create":
         return yield* create(session, change)
       case "open":
-        return yield* items.open(change)
+        yield* items.open(change)
+        return yield* escalations.opened(session, change.id)
       case "close":
         return yield* items.close(change)
+      case "escalate":
+        return yield* escalations.make(session, change.id, change.step, "time")
       case "accept":
         return yield* answers.accept(change.id, change.ordinal, typed(view, change.unseen))
       case "answer": {

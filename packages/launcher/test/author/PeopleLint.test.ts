@@ -111,6 +111,12 @@ describe("lint of seats", () => {
     ],
     ["a misspelt key", 'people: { second: { assign: ["group:risk"], dedline: 5s } }', DIRECTORY, /dedline/],
     [
+      "a step after the deadline",
+      'people: { second: { assign: ["group:risk"], deadline: 1m, escalate: [{ after: 2m, to: ["group:risk"] }] } }',
+      DIRECTORY,
+      /step 1, after 120000 ms, is not before the deadline/
+    ],
+    [
       "a question that outlives the suspension",
       'people: { second: { assign: ["group:risk"], deadline: 8d, wait: suspend } }',
       DIRECTORY,

@@ -81,22 +81,22 @@ describe("the seats of a compiled launch", () => {
       /^launch\.people\.second\.deadline: /
     ],
     [
-      "no version escalates",
-      '{ second: { assign: ["person:a"], escalate: [{ after: 1s, to: ["person:b"] }] } }',
+      "a step is after the end of the session",
+      '{ second: { assign: ["person:a"], escalate: [{ after: 2d, to: ["person:b"] }] } }',
       {},
-      /^launch\.people\.second\.escalate: /
+      /^launch\.people\.second\.escalate: step 1, after 172800000 ms, is not before the end of the session/
+    ],
+    [
+      "a step has another name",
+      '{ second: { assign: ["person:a"], escalate: [{ after: 1s, to: ["{{ inputs.lead }}"] }] } }',
+      { lead: "{{ inputs.group }}" },
+      /^launch\.people\.second\.escalate\.0\.to\.0: "\{\{ inputs\.group }}" is neither group:<id> nor person:<id>$/
     ],
     [
       "the session cannot be suspended for so long",
       '{ second: { assign: ["person:a"], deadline: 8d, wait: suspend } }',
       {},
       /^launch\.people\.second\.deadline: .* raise maxSuspendMs/
-    ],
-    [
-      "no version takes passkeys",
-      '{ second: { assign: ["person:a"], proof: passkey } }',
-      {},
-      /^launch\.people\.second\.proof: /
     ]
   ] as const)("are refused when %s", ([, people, inputs, message]) =>
     Effect.gen(function* () {
@@ -129,6 +129,12 @@ describe("the seats of a compiled launch", () => {
       assert.strictEqual(
         yield* messageOf(people, { group: "group:typo" }, groups),
         'launch.people.second.assign: no directory defines the group "typo"'
+      )
+      const escalating = '{ second: { assign: ["group:risk"], escalate: [{ after: 1s, to: ["{{ inputs.group }}"] }] } }'
+      assert.strictEqual(yield* messageOf(escalating, { group: "group:risk" }, groups), "compiled")
+      assert.strictEqual(
+        yield* messageOf(escalating, { group: "group:typo" }, groups),
+        'launch.people.second.escalate: step 1: no directory defines the group "typo"'
       )
     })
   )

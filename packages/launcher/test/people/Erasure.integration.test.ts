@@ -114,7 +114,7 @@ describe("the erasure of a session", () => {
         assert.deepInclude((yield* page(all))[0], { actor: "key:admin", action: "people.erase", item: null })
         assert.deepInclude((yield* page(all))[0]?.detail, { sessionId: SESSION, reason: "request 4711", items: 1 })
         assert.deepStrictEqual(yield* erase(SESSION, "key:admin", "again"), {
-          ...{ seats: 0, items: 0, answers: 0, nonces: 0, records: 0, returns: 0, questions: 0 }
+          ...{ seats: 0, items: 0, answers: 0, nonces: 0, records: 0, returns: 0, questions: 0, delegations: 0 }
         })
       }).pipe(Effect.provide(layer()))
     })

@@ -16,6 +16,7 @@ import type { LauncherOptions } from "../../src/LauncherSettings.ts"
 import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
 import { SeatWork } from "../../src/people/SeatWork.ts"
 import { writePacks } from "../fixtures/Roots.ts"
+import { layerPersons } from "./SeatNames.ts"
 import { addRow, itemWhen, propose, SEAT, start } from "./SeatStage.ts"
 
 const SESSION = "00000000-0000-4000-8000-000000000001"
@@ -80,6 +81,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the endpoints of aud
       }).pipe(
         Effect.provide(
           SeatWork.layer.pipe(
+            Layer.provide(layerPersons()),
             Layer.provideMerge(layerPeopleDatabase(database)),
             Layer.merge(ParticipantClient.layerGrpc({ address }))
           )

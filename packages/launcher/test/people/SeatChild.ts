@@ -19,7 +19,7 @@ import { layerRecordOutbox } from "../../src/people/RecordOutbox.ts"
 import { SeatRunner } from "../../src/people/SeatRunner.ts"
 import { SeatWork } from "../../src/people/SeatWork.ts"
 import type { KillStep } from "./KillSteps.ts"
-import { layerTokens, SEAT } from "./SeatNames.ts"
+import { layerPersons, layerTokens, SEAT } from "./SeatNames.ts"
 
 const env = (name: string) => process.env[name] ?? ""
 const session = env("SEAT_SESSION")
@@ -97,7 +97,7 @@ const Records = Layer.succeed(
 const service = Layer.merge(Answers.layer, layerRecordOutbox).pipe(
   Layer.provideMerge(SeatRunner.layer),
   Layer.provideMerge(KilledWork),
-  Layer.provide([layerTokens, KilledClient, Records]),
+  Layer.provide([layerTokens, layerPersons(), KilledClient, Records]),
   Layer.provideMerge(layerPeopleDatabase({ url: env("SEAT_DATABASE") }))
 )
 

@@ -10,16 +10,18 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { RunRecords } from "../../src/control-plane/RunRecords.ts"
 import { Answers } from "../../src/people/Answers.ts"
+import { Delegations } from "../../src/people/escalate/Delegations.ts"
 import { Inbox } from "../../src/people/Inbox.ts"
 import { type ItemRow, ItemRows } from "../../src/people/ItemRows.ts"
 import { PeopleAudit } from "../../src/people/PeopleAudit.ts"
 import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
 import { PeopleErasures } from "../../src/people/PeopleErasures.ts"
 import { layerRecordOutbox } from "../../src/people/RecordOutbox.ts"
+import { Returns } from "../../src/people/Returns.ts"
 import { SeatRows } from "../../src/people/SeatRows.ts"
 import { SeatRunner } from "../../src/people/SeatRunner.ts"
 import { SeatWork } from "../../src/people/SeatWork.ts"
-import { layerTokens, SEAT } from "./SeatNames.ts"
+import { layerPersons, layerTokens, SEAT } from "./SeatNames.ts"
 
 export { SEAT }
 export const DECISION = "macp.mode.decision.v1"
@@ -30,12 +32,16 @@ export const bo = { ...ana, id: "bo" }
 export const layerSeats = (
   database: Layer.Layer<PgClient.PgClient, unknown>,
   runtime: string,
-  records: RunRecords["Service"] = RunRecords.none
+  records: RunRecords["Service"] = RunRecords.none,
+  persons = layerPersons()
 ) =>
-  Layer.mergeAll(Answers.layer, Inbox.layer, PeopleAudit.layer, PeopleErasures.layer, layerRecordOutbox).pipe(
+  Layer.mergeAll(
+    ...[Answers.layer, Inbox.layer, Returns.layer, Delegations.layer],
+    ...[PeopleAudit.layer, PeopleErasures.layer, layerRecordOutbox]
+  ).pipe(
     Layer.provideMerge(SeatRunner.layer),
     Layer.provideMerge(SeatWork.layer),
-    Layer.provide(layerTokens),
+    Layer.provide([layerTokens, persons]),
     Layer.provide(Layer.succeed(RunRecords, records)),
     Layer.provideMerge(ParticipantClient.layerGrpc({ address: runtime })),
     Layer.provideMerge(database)
@@ -52,10 +58,15 @@ export const makeWorldWith = Effect.fnUntraced(function* (options: Parameters<ty
     faults: Context.get(context, SandboxFaults),
     url,
     /** The service of seats. Each one is a new process to the rows and to the runtime. */
-    layer: (records?: RunRecords["Service"], runtime = sandbox.address) =>
-      layerSeats(layerPeopleDatabase({ url }), runtime, records),
+    layer: (records?: RunRecords["Service"], runtime = sandbox.address, persons = layerPersons()) =>
+      layerSeats(layerPeopleDatabase({ url }), runtime, records, persons),
     /** The rows alone, while no service runs. */
-    rows: () => SeatWork.layer.pipe(Layer.provideMerge(layerPeopleDatabase({ url })), Layer.merge(client))
+    rows: () =>
+      SeatWork.layer.pipe(
+        Layer.provide(layerPersons()),
+        Layer.provideMerge(layerPeopleDatabase({ url })),
+        Layer.merge(client)
+      )
   }
 })
 

@@ -65,6 +65,22 @@ const Inbox = HttpApiBuilder.group(LauncherApi, "inbox", (handlers) => {
   })
 })
 
+const Delegations = HttpApiBuilder.group(LauncherApi, "delegations", (handlers) => {
+  const unknown = ({ params }: { readonly params: { readonly id: string } }) =>
+    Effect.fail(launcherError("DELEGATION_NOT_FOUND", `you have given no delegation with the id ${params.id}`))
+  return handlers.handleAll({
+    list: () => Effect.succeed({ given: [], received: [] }),
+    create: ({ payload: { reason } }) => Effect.succeed({ ...DELEGATION, reason }),
+    revoke: unknown
+  })
+})
+
+const DELEGATION = {
+  ...{ id: "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a11", by: "ana", to: "ben" },
+  ...{ from: "2026-12-24T00:00:00.000Z", until: "2026-12-31T00:00:00.000Z", createdAt: "2026-12-24T00:00:00.000Z" },
+  state: "active"
+} as const
+
 const Passkeys = HttpApiBuilder.group(LauncherApi, "passkeys", (handlers) => {
   const refuse = () => Effect.fail(launcherError("PASSKEY_REFUSED", "this service enrols none"))
   return handlers.handleAll({
@@ -101,6 +117,7 @@ export const fakeLauncher = (env: Readonly<Record<string, string>> = {}) =>
         Launch,
         Processes,
         Inbox,
+        Delegations,
         Passkeys,
         People,
         Health,

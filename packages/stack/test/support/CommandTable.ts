@@ -119,6 +119,14 @@ const rows: ReadonlyArray<Row> = [
   { name: "processes list", args: () => [] },
   { name: "inbox list", args: () => [] },
   { name: "inbox show", args: () => [UNKNOWN], code: 3 },
+  { name: "inbox delegations", args: () => [] },
+  // The one person of a stack without keys has no other one to delegate to.
+  {
+    name: "inbox delegate",
+    args: () => ["--to", "person:ben", "--until", "2099-12-24T18:00[Europe/Berlin]", "--reason", "on leave"],
+    code: 4
+  },
+  { name: "inbox revoke", args: () => [UNKNOWN], code: 3 },
   { name: "answer", args: () => [UNKNOWN, "--vote", "reject", "--reason", "r", "--hash", "00000000"], code: 3 },
   // Those of the launch may have ended by themselves.
   { name: "processes stop", args: () => [UNKNOWN], code: 3 },

@@ -18,6 +18,8 @@ export const webhookEvents = [
   "run.resumed",
   "mark.added",
   "item.opened",
+  "item.escalated",
+  "item.unreachable",
   "item.reminded",
   "item.undelivered",
   "item.closed"

@@ -42,7 +42,7 @@ describe("the body of POST /webhooks", () => {
     const events = ["run.completed", "signal.emitted"]
     assert.deepStrictEqual(check(webhookBody, { url, events, secret: "s" }), { url, events, secret: "s" })
     const known =
-      "run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.reminded, item.undelivered, item.closed"
+      "run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.escalated, item.unreachable, item.reminded, item.undelivered, item.closed"
     for (const name of ["run.complete", "RUN.FAILED", "", "*", "run.failed\r\n"]) {
       assert.deepStrictEqual(check(webhookBody, { url, events: [name], secret: "s" }), [
         `each value in events must be one of the following values: ${known}`

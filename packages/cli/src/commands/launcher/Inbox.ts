@@ -19,6 +19,7 @@ import * as Stream from "effect/Stream"
 import { failed, usageProblem } from "../../CliFailure.ts"
 import { withLauncher } from "../../Connection.ts"
 import { output, printDone, printFacts, printRows } from "../../Output.ts"
+import { delegate, delegations, revoke } from "./Delegations.ts"
 import { hashFault, TYPED_SIGNS } from "./ProposalCheck.ts"
 
 const item = Argument.String("item").pipe(Argument.withDescription("Id of the item, from `inbox list`"))
@@ -69,6 +70,9 @@ const list = Command.make(
     )
 ).pipe(Command.withDescription("List the questions to the caller"))
 
+const giverText = ({ by, onBehalfOf }: NonNullable<InboxItem["given"]>): string =>
+  `${by ?? "the deadline"}${onBehalfOf === undefined ? "" : ` on behalf of ${onBehalfOf}`}`
+
 /** The question with what an answer rests on, for a person. */
 const printItem = Effect.fnUntraced(function* (shown: InboxItem) {
   const { basis, closedActs, consequences = [], given, mayNotBecause, messages, payload, policy, unavailable } = shown
@@ -93,8 +97,10 @@ const printItem = Effect.fnUntraced(function* (shown: InboxItem) {
       ["Session", shown.suspension],
       ["Not you", mayNotBecause],
       ["Notices", unreachedPersons(shown.notices ?? [])],
+      ["For", shown.onBehalfOf],
+      ["Escalated", shown.escalations.map(({ at, to }) => `to ${to.join(", ")} at ${at}`).join("; ")],
       ["Reason", shown.reasonRule],
-      ["Answer", given && `${given.content?.act ?? "withheld"} by ${given.by ?? "the deadline"} at ${given.at}`],
+      ["Answer", given && `${given.content?.act ?? "withheld"} by ${giverText(given)} at ${given.at}`],
       ["Hash", shown.proposalHash]
     ],
     shown
@@ -151,7 +157,7 @@ const watch = Command.make("watch", {}, () =>
 /** `runplane inbox ...` */
 export const inbox = Command.make("inbox").pipe(
   Command.withDescription("Questions to people"),
-  Command.withSubcommands([list, show, watch])
+  Command.withSubcommands([list, show, watch, delegations, delegate, revoke])
 )
 
 /** The first signs of the hash as the person types them; the flag is for programs. */

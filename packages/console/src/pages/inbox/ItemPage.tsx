@@ -14,6 +14,7 @@ import { bindingOf } from "../../view/inbox/Binding.ts"
 import {
   ACTS,
   consequenceText,
+  escalatedLines,
   noConsequences,
   shortHash,
   timeLeft,
@@ -82,6 +83,7 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
             <p className="mt-1 text-muted first-letter:uppercase">{item.suspension}.</p>
           )}
           <Unreached item={item} />
+          <Escalated item={item} />
           {text === undefined ? null : (
             <p className="mt-2 text-[14px] whitespace-pre-wrap">
               <UserText text={text} />
@@ -200,6 +202,23 @@ const Unreached = ({ item: { notices = [] } }: { readonly item: InboxItem }) => 
     </p>
   )
 }
+
+/** For whom the person answers, and who was added since the question opened: a line each. */
+const Escalated = ({ item }: { readonly item: InboxItem }) => (
+  <>
+    {item.onBehalfOf === undefined ? null : (
+      <p className="mt-1 font-medium">
+        You answer for <UserText text={item.onBehalfOf} />
+      </p>
+    )}
+    {escalatedLines(item).map(({ at, missing, step, text }) => (
+      <p key={step} className={`mt-1 ${missing === undefined ? "text-muted" : "text-warn"}`}>
+        <UserText text={text} /> at <Time at={at} />
+        {missing === undefined ? null : `: ${missing}`}
+      </p>
+    ))}
+  </>
+)
 
 /** What each answer leads to, or why that is not shown. */
 const Leads = ({ item }: { readonly item: InboxItem }) => {

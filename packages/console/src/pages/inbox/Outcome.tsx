@@ -54,7 +54,15 @@ export const Outcome = ({
           {given.by === undefined ? (
             "No answer came by the deadline, and its act was made: the seat "
           ) : (
-            <UserText text={given.by} className="font-medium" />
+            <>
+              <UserText text={given.by} className="font-medium" />
+              {given.onBehalfOf === undefined ? null : (
+                <>
+                  {" on behalf of "}
+                  <UserText text={given.onBehalfOf} />
+                </>
+              )}
+            </>
           )}{" "}
           {given.content === undefined ? "has answered" : DONE[given.content.act]} <Time at={given.at} />
           {given.content === undefined || given.content.reason === "" ? null : (

@@ -124,6 +124,15 @@ export const withheldText = ({ basis }: Pick<InboxItem, "basis">): string | unde
     : `${count} messages of other participants are withheld until you have answered.`
 }
 
+/** "Escalated to group:risk-leads": the steps that were made, each with its time. */
+export const escalatedLines = ({ escalations }: Pick<InboxItem, "escalations">) =>
+  escalations.map(({ at, reach, step, to }) => ({
+    step,
+    at,
+    text: `Escalated to ${to.join(", ")}`,
+    missing: reach === "none" ? "no person of these may answer" : reach === "unknown" ? "no member is known" : undefined
+  }))
+
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE

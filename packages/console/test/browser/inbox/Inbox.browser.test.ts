@@ -253,6 +253,25 @@ describe("the page of the inbox", () => {
     await context.close()
   })
 
+  it("names the person for whom one answers, and the steps of the escalation", async () => {
+    const at = new Date(Date.now() - 60_000).toISOString()
+    const step = { at, cause: "time", reach: "persons" } as const
+    inbox.set([
+      question(undefined, {
+        onBehalfOf: "ana",
+        escalations: [
+          { ...step, step: 1, to: ["group:risk-leads"] },
+          { ...step, step: 2, to: ["person:rita"], reach: "none", why: "rita is the requester of the run" }
+        ]
+      })
+    ])
+    const { context, page } = await open(PATH)
+    await page.getByText("You answer for ana").waitFor()
+    await page.getByText("Escalated to group:risk-leads at").waitFor()
+    await page.getByText(/Escalated to person:rita at .*: no person of these may answer/).waitFor()
+    await context.close()
+  })
+
   it("leads to the sign-in, and back to the question", async () => {
     inbox.signedIn(false)
     const { context, page } = await open(PATH)

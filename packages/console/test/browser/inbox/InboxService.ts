@@ -83,6 +83,8 @@ export const question = (
     hashed,
     assigned: [{ to: "person:ann" }],
     returns: [],
+    escalations: [],
+    delegations: [],
     mayAnswer: true,
     reasonRule: "required",
     proof: { needed: "session", given: "session" },

@@ -45,7 +45,7 @@ export const itemNotices = (runId: string, events: ReadonlyArray<KnownEvent>, la
     if (item === undefined) return []
     const event: WebhookEvent = `item.${item.event}`
     const link = launcherUrl === undefined ? undefined : `${launcherUrl}/inbox/${encodeURIComponent(item.item)}`
-    const { deadline, hash, item: id, person, scenario, seat, state, unanswered } = item
+    const { deadline, hash, item: id, person, reach, scenario, seat, state, step, to, unanswered } = item
     const data = {
       item: id,
       seat,
@@ -55,6 +55,9 @@ export const itemNotices = (runId: string, events: ReadonlyArray<KnownEvent>, la
       hash,
       ...(deadline !== undefined && { deadline }),
       ...(person !== undefined && { person }),
+      ...(step !== undefined && { step }),
+      ...(to !== undefined && { to }),
+      ...(reach !== undefined && { reach }),
       ...(link !== undefined && { link })
     }
     const notice = { runId, event, at: artifact.ts }

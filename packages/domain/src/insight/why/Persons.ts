@@ -16,10 +16,14 @@ export const personText = ({ answer, by }: Act, says: string): string | undefine
   if (answer?.person === undefined) return undefined
   const unseen = unseenText(answer.unseen)
   return (
-    `person:${answer.person} ${says} for ${by} at ${minuteText(answer.answeredAt)}, ` +
+    `person:${answer.person} ${says} for ${by}${onBehalfText(answer.onBehalfOf)} at ` +
+    `${minuteText(answer.answeredAt)}, ` +
     `on the proposal as it stood (hash ${answer.hash})${unseen === "" ? "" : `; ${unseen} came in unseen`}`
   )
 }
+
+const onBehalfText = (person: string | undefined): string =>
+  person === undefined ? "" : ` on behalf of person:${person}`
 
 /** `2 evaluations and 1 vote` */
 const unseenText = (unseen: Readonly<Record<string, number>>): string => {

@@ -1,4 +1,5 @@
-import { type Assigned, type Person, rightOf } from "../Assignment.ts"
+import { type Assigned, rightOf } from "../Assignment.ts"
+import type { Person } from "../Person.ts"
 import { questionFacts, questionTitle, type ShownQuestion } from "./ItemMessage.ts"
 
 /** A person of a pack's directory. */

@@ -139,6 +139,8 @@ export const returnError = (why: ReturnRefused["why"], { id, to }: { readonly id
       return itemNotFound(id)
     case "not-assigned":
       return launcherError("FORBIDDEN", "you may not return the item: you are not assigned to it")
+    case "delegate":
+      return launcherError("FORBIDDEN", `you may not pass the item on: you answer for ${why.by}, by a delegation`)
     case "not-open":
       return launcherError("ITEM_NOT_OPEN", "the item is not open yet: it waits for the other participants")
     case "closed":

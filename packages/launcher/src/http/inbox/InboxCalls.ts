@@ -53,7 +53,10 @@ export const makeInboxCalls = Effect.gen(function* () {
       if (mayNot !== undefined) return yield* personForbidden(mayNot)
       const token = yield* pageToken(request)
       if (token !== undefined && !isPageNonce(token, item, nonce)) {
-        return yield* launcherError("FORBIDDEN", "x-page-nonce is not the nonce of this item: read the item again")
+        return yield* launcherError(
+          "FORBIDDEN",
+          "x-page-nonce does not fit what is written: read it again for its nonce"
+        )
       }
       return person
     }),

@@ -1,9 +1,7 @@
 import { LauncherApi, launcherError } from "@runplane/api"
 import { isUuid } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { orUnavailable, type PeopleUnavailable } from "../../people/Outage.ts"
 import { NO_PEOPLE_DATABASE, People } from "../../people/People.ts"
 import {
   answerError,
@@ -17,15 +15,7 @@ import {
 import { makeInboxCalls } from "./InboxCalls.ts"
 import { makeInboxStream } from "./InboxStream.ts"
 import { assignedAnswer, givenAnswer, itemAnswer, listedItem, mayNotText, questionAnswer } from "./ItemAnswers.ts"
-
-/** Seconds until an answer that is refused for now is worth another try. */
-const RETRY_SECONDS: ReadonlyMap<unknown, string> = new Map([
-  ["SESSION_UNREAD", "2"],
-  ["DATABASE_UNAVAILABLE", "5"],
-  ["TOO_MANY_ANSWERS", "60"],
-  ["TOO_MANY_QUESTIONS", "60"],
-  ["TOO_MANY_STREAMS", "10"]
-])
+import { orAway } from "./OrAway.ts"
 
 /** The questions to people, and their answers (docs/reference/people.md#answering). */
 export const InboxHttp = HttpApiBuilder.group(
@@ -143,23 +133,3 @@ export const InboxHttp = HttpApiBuilder.group(
     })
   })
 )
-
-const isAway = (error: unknown): error is PeopleUnavailable =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag === "PeopleUnavailable"
-
-/** The error of a database that does not answer; and when a request that is refused for now is worth another try. */
-export const orAway = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  orUnavailable(effect).pipe(
-    Effect.catchIf(isAway, () =>
-      Effect.fail(launcherError("DATABASE_UNAVAILABLE", "the database of the inbox does not answer"))
-    ),
-    Effect.tapError((error) => {
-      const code = typeof error === "object" && error !== null && "errorCode" in error ? error.errorCode : undefined
-      const seconds = RETRY_SECONDS.get(code)
-      return seconds === undefined
-        ? Effect.void
-        : HttpEffect.appendPreResponseHandler((_request, response) =>
-            Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", seconds))
-          )
-    })
-  )

@@ -43,10 +43,11 @@ export const listedItem = (row: InboxRow): InboxEntry =>
 export const mayNotText = (right: Exclude<Right, "answer">): string => `you are ${whyNotText(right)}`
 
 export const givenAnswer = (
-  { answeredAtUnixMs, content, person }: NonNullable<ItemRow["given"]>,
+  { answeredAtUnixMs, content, onBehalfOf, person }: NonNullable<ItemRow["given"]>,
   isWithheld: boolean
 ): NonNullable<InboxItem["given"]> => ({
   ...(person !== undefined && { by: person }),
+  ...(onBehalfOf !== undefined && { onBehalfOf }),
   at: new Date(answeredAtUnixMs).toISOString(),
   ...(!isWithheld && { content })
 })
@@ -54,17 +55,32 @@ export const givenAnswer = (
 export const assignedAnswer = ({ added, assign }: Pick<ShownItem, "added" | "assign">) => ({
   assigned: [
     ...assign.map((to) => ({ to })),
-    ...added.flatMap(({ addedBy: by, assignee: to, at, reason }) => (to === undefined ? [] : [{ to, by, at, reason }]))
+    ...added.flatMap(({ addedBy: by, assignee: to, at, reason, step }): InboxItem["assigned"] => {
+      if (to === undefined) return []
+      return step === undefined ? [{ to, by, at, reason }] : [{ to, at, step: step + 1 }]
+    })
   ],
-  returns: added.map(({ addedBy: by, assignee: to, at, reason }) => ({
-    by,
-    at,
-    ...(to !== undefined && { to }),
-    reason
-  }))
+  returns: added
+    .filter(({ step }) => step === undefined)
+    .map(({ addedBy: by, assignee: to, at, reason }) => ({ by, at, ...(to !== undefined && { to }), reason }))
 })
 
 export const questionAnswer = ({ at, by, text }: QuestionRow) => ({ by, at, text })
+
+/** Who may answer since it opened: by steps of its escalation, and by delegations. */
+const laterAnswer = ({ by, delegations, escalations }: ShownItem) => ({
+  escalations: escalations.map(({ at, cause, reach, step, to, why }) => ({
+    ...{ step: step + 1, to, at, cause, reach },
+    ...(why !== undefined && { why })
+  })),
+  delegations: delegations.map(({ delegation: { by, id, to, untilUnixMs }, right }) => ({
+    ...{ id, by: by.id, to, until: new Date(untilUnixMs).toISOString() },
+    ...(right !== "answer" && { mayNotBecause: noRightText(right) })
+  })),
+  ...(by !== undefined && { onBehalfOf: by.by.id })
+})
+
+const noRightText = (right: Exclude<Right, "answer">): string => `the delegate or its author is ${whyNotText(right)}`
 
 interface Beside {
   readonly run: InboxItem["run"]
@@ -86,6 +102,7 @@ export const itemAnswer = (shown: ShownItem, { mayNot }: Caller, { nonce, run }:
       notices: shown.notices.map(({ reason, ...notice }) => ({ ...notice, ...(reason !== null && { reason }) }))
     }),
     ...(shown.questions.length > 0 && { questions: shown.questions.map(questionAnswer) }),
+    ...laterAnswer(shown),
     mayAnswer: why === undefined,
     ...(why !== undefined && { mayNotBecause: why }),
     reasonRule: shown.reason,

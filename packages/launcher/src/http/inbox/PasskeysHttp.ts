@@ -10,7 +10,7 @@ import type { PasskeyRefused } from "../../people/passkeys/WebAuthn.ts"
 import { sha256 } from "../../people/SeatSession.ts"
 import { passkeyError } from "./AnswerErrors.ts"
 import { makeInboxCalls } from "./InboxCalls.ts"
-import { orAway } from "./InboxHttp.ts"
+import { orAway } from "./OrAway.ts"
 
 /** What the nonce of the page of passkeys is for, in place of an item. */
 const PAGE = "passkeys"

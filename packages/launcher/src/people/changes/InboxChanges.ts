@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Semaphore from "effect/Semaphore"
+import { DelegationRows } from "../escalate/DelegationRows.ts"
 import { type InboxRow, InboxRows, isAfter } from "../InboxRows.ts"
 import { isAhead } from "./ChangeCursor.ts"
 
@@ -49,6 +50,7 @@ export class InboxChanges extends Context.Service<InboxChanges, Effect.Success<t
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* InboxRows
+  const delegations = yield* DelegationRows
   const watchers = new Map<Queue.Queue<void>, string>()
   const begun = yield* Queue.sliding<void>(1)
   const readers = yield* Semaphore.make(READERS)
@@ -121,7 +123,11 @@ const make = Effect.gen(function* () {
           // Read before the rows: what changes between is read again with the next cursor, and nothing is lost.
           const now = yield* snapshot
           if (isAhead(cursor, now)) return { _tag: "Reset", cursor: now }
-          const changed = yield* rows.changedSince(person, cursor, MOST_CHANGES + 1)
+          const changed = yield* rows.changedSince(
+            { person, delegations: yield* delegations.receivedBy(person.id) },
+            cursor,
+            MOST_CHANGES + 1
+          )
           if (changed.length > MOST_CHANGES) return { _tag: "Reset", cursor: now }
           return {
             _tag: "Items",

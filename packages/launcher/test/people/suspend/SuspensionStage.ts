@@ -13,6 +13,7 @@ import { SeatRunner } from "../../../src/people/SeatRunner.ts"
 import { SeatWork } from "../../../src/people/SeatWork.ts"
 import { SuspensionTimes } from "../../../src/people/suspend/SuspensionPlans.ts"
 import { SuspensionRows } from "../../../src/people/suspend/SuspensionRows.ts"
+import { layerPersons } from "../SeatNames.ts"
 import { ana, DECISION, layerSeats, propose, SEAT, say, vote } from "../SeatStage.ts"
 
 /** A second seat of the session. */
@@ -35,6 +36,7 @@ export const makeWorldAt = Effect.fnUntraced(function* (runtime: string) {
     /** The rows alone, while no service runs. */
     rows: () =>
       SeatWork.layer.pipe(
+        Layer.provide(layerPersons()),
         Layer.provideMerge(layerPeopleDatabase({ url })),
         Layer.merge(ParticipantClient.layerGrpc({ address: runtime }))
       )

@@ -416,7 +416,7 @@ class _AlertBudgetRequired(TypedDict):
     name: str
     """Name, for readers."""
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, agreementBelow, or markBelow: and the name of a mark."""
     per: AlertPer
     window: AlertWindow
     key: str
@@ -556,7 +556,7 @@ class _AlertRuleChangeRequired(TypedDict):
     per: AlertPer
     window: AlertWindow
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleChangeLevelsItem]
     """Thresholds, ascending."""
 
@@ -613,7 +613,7 @@ class _AlertRuleRequestRequired(TypedDict):
     per: AlertPer
     window: AlertWindow
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleRequestLevelsItem]
     """Thresholds, ascending."""
 
@@ -666,7 +666,7 @@ class _AlertRuleStateRequired(TypedDict):
     zone: str
     """IANA name of the zone of calendar periods."""
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleStateLevelsItem]
     """Thresholds, ascending."""
     createdAt: str
@@ -5763,7 +5763,7 @@ class _WebhookRequired(TypedDict):
     url: str
     """Where deliveries go; viewers see scheme and host alone."""
     events: List[str]
-    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.reminded, item.undelivered, item.closed; none means all, other names match nothing."""
+    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.escalated, item.unreachable, item.reminded, item.undelivered, item.closed; none means all, other names match nothing."""
     secret: str
     """In full only in the answer that creates the subscription; afterwards its last 4 characters."""
     active: bool
@@ -5792,7 +5792,7 @@ class WebhookChange(TypedDict, total=False):
     url: str
     """Absolute http or https URL."""
     events: List[str]
-    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.reminded, item.undelivered, item.closed; empty means all, other types of the log match nothing."""
+    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.escalated, item.unreachable, item.reminded, item.undelivered, item.closed; empty means all, other types of the log match nothing."""
     secret: str
     """Signs every delivery; with the prefix whsec_ the rest is a base64 key of 24 to 64 bytes for webhook-signature."""
     active: bool
@@ -5871,7 +5871,7 @@ class WebhookPayloadData(TypedDict):
 
 
 class _WebhookPayloadRequired(TypedDict):
-    event: Literal["run.started", "run.completed", "run.failed", "run.cancelled", "run.corrected", "run.suspended", "run.resumed", "mark.added", "item.opened", "item.reminded", "item.undelivered", "item.closed"]
+    event: Literal["run.started", "run.completed", "run.failed", "run.cancelled", "run.corrected", "run.suspended", "run.resumed", "mark.added", "item.opened", "item.escalated", "item.unreachable", "item.reminded", "item.undelivered", "item.closed"]
     """What happened."""
     runId: str
     """Id of the run."""
@@ -5898,7 +5898,7 @@ class WebhookRequest(_WebhookRequestRequired, total=False):
     """A subscription."""
 
     events: List[str]
-    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.reminded, item.undelivered, item.closed; empty means all, other types of the log match nothing."""
+    """Of run.started, run.completed, run.failed, run.cancelled, run.corrected, run.suspended, run.resumed, mark.added, item.opened, item.escalated, item.unreachable, item.reminded, item.undelivered, item.closed; empty means all, other types of the log match nothing."""
     format: Literal["generic", "slack", "teams"]
     """The bodies: generic JSON; slack and teams get messages about questions to people, and nothing else."""
 

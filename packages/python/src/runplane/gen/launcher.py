@@ -193,7 +193,7 @@ class CatalogAgent(TypedDict):
 class _CatalogEntryNotFoundRequired(TypedDict):
     statusCode: Literal[404]
     """The HTTP status."""
-    errorCode: Literal["PACK_NOT_FOUND", "SCENARIO_NOT_FOUND", "VERSION_NOT_FOUND", "TEMPLATE_NOT_FOUND", "AGENT_NOT_FOUND", "PROCESS_NOT_FOUND", "ITEM_NOT_FOUND", "PASSKEY_NOT_FOUND"]
+    errorCode: Literal["PACK_NOT_FOUND", "SCENARIO_NOT_FOUND", "VERSION_NOT_FOUND", "TEMPLATE_NOT_FOUND", "AGENT_NOT_FOUND", "PROCESS_NOT_FOUND", "ITEM_NOT_FOUND", "DELEGATION_NOT_FOUND", "PASSKEY_NOT_FOUND"]
     """What went wrong, for programs."""
     message: str
     """What went wrong, for people."""
@@ -292,6 +292,61 @@ class ControlPlaneRun(_ControlPlaneRunRequired, total=False):
 
     traceId: str
     """W3C trace id: 32 hex digits; absent when the control plane does not return it."""
+
+
+_DelegationRequired = TypedDict("_DelegationRequired", {
+    "id": "str",
+    "by": "str",
+    "to": "str",
+    "from": "str",
+    "until": "str",
+    "reason": "str",
+    "state": "Literal[\"planned\", \"active\", \"ended\", \"revoked\"]",
+    "createdAt": "str",
+})
+
+
+_DelegationOptional = TypedDict("_DelegationOptional", {
+    "scenarios": "List[str]",
+    "revokedAt": "str",
+}, total=False)
+
+
+class Delegation(_DelegationRequired, _DelegationOptional):
+    """A right of one person that another one uses for some time."""
+
+
+
+class _DelegationListsRequired(TypedDict):
+    given: List[Delegation]
+    """Those that the caller has given, the newest first."""
+    received: List[Delegation]
+    """Those that the caller has received, the latest end first."""
+
+
+class DelegationLists(_DelegationListsRequired, total=False):
+    """The delegations of the caller, at most 200 of each kind."""
+
+    nonce: str
+    """For the header x-page-nonce of a write; only for a caller that is known by its cookie."""
+
+
+_DelegationRequestRequired = TypedDict("_DelegationRequestRequired", {
+    "to": "str",
+    "until": "str",
+    "reason": "str",
+})
+
+
+_DelegationRequestOptional = TypedDict("_DelegationRequestOptional", {
+    "from": "str",
+    "scenarios": "List[str]",
+}, total=False)
+
+
+class DelegationRequest(_DelegationRequestRequired, _DelegationRequestOptional):
+    """A right of the caller that another person is to use."""
+
 
 
 class EnrolmentChallenge(TypedDict):
@@ -632,6 +687,10 @@ class _InboxItemRequired(TypedDict):
     """Who may answer: of the scenario, and who was added."""
     returns: List[ItemReturn]
     """Its returns, the first one first."""
+    escalations: List[ItemEscalation]
+    """The steps that were made, the first one first."""
+    delegations: List[ItemDelegation]
+    """The delegations that are in effect for it."""
     mayAnswer: bool
     """Whether the caller may answer, if it is open."""
     reasonRule: Literal["required", "optional"]
@@ -673,6 +732,8 @@ class InboxItem(_InboxItemRequired, total=False):
     """Who was notified; absent where no person was to be notified."""
     questions: List[ItemQuestion]
     """Questions to the agents, the first one first; absent without any."""
+    onBehalfOf: str
+    """The person for whom the caller reads and answers; absent for one who is assigned itself."""
     mayNotBecause: str
     """Why the caller may not answer, in words."""
     closedActs: str
@@ -758,6 +819,8 @@ class ItemAnswer(_ItemAnswerRequired, total=False):
 
     by: str
     """The person; absent for an act of the deadline."""
+    onBehalfOf: str
+    """The person whose delegation gave the right; absent for an answer of its own."""
     content: ItemAnswerContent
     """Absent while it is withheld: the caller still has a question of this session to answer."""
 
@@ -776,6 +839,46 @@ class ItemAssignee(_ItemAssigneeRequired, total=False):
     """When it was added."""
     reason: str
     """Why it was added."""
+    step: int
+    """The step of the escalation that added it, from 1 on; absent else."""
+
+
+class _ItemDelegationRequired(TypedDict):
+    id: str
+    """Id of the delegation: UUID."""
+    by: str
+    """The assigned person who delegates."""
+    to: str
+    """The delegate."""
+    until: str
+    """Until when."""
+
+
+class ItemDelegation(_ItemDelegationRequired, total=False):
+    """A delegation of a person who is assigned to the item."""
+
+    mayNotBecause: str
+    """Why it gives no right to this item; absent for one that does."""
+
+
+class _ItemEscalationRequired(TypedDict):
+    step: int
+    """Its position in `escalate` of the scenario, from 1 on."""
+    to: List[str]
+    """The persons and groups that it added."""
+    at: str
+    """When it was made."""
+    cause: Literal["time", "delegation"]
+    """time; or delegation: one to a person who may not answer makes the first step at once."""
+    reach: Literal["persons", "unknown", "none"]
+    """persons: one who may answer is known; unknown: a group can have one; none: no person may answer."""
+
+
+class ItemEscalation(_ItemEscalationRequired, total=False):
+    """A step that added who may answer."""
+
+    why: str
+    """Why no person is known to be reached."""
 
 
 class _ItemGoneRequired(TypedDict):
@@ -1362,6 +1465,8 @@ class PeopleErasure(TypedDict):
     """Reasons of returned questions that were erased."""
     questions: int
     """Questions to the agents that were erased."""
+    delegations: int
+    """Reasons of delegations by which a question was answered that were erased."""
 
 
 class PeopleErasureRequest(TypedDict):
@@ -1879,6 +1984,37 @@ class LauncherCalls(Service):
             "/inbox/{id}/question",
             path={"id": id},
             body=body,
+        ))
+
+    def list_delegations(
+        self,
+    ) -> DelegationLists:
+        """List the delegations of the caller."""
+        return cast("DelegationLists", self._json(
+            "GET",
+            "/people/me/delegations",
+        ))
+
+    def create_delegation(
+        self,
+        body: DelegationRequest,
+    ) -> Delegation:
+        """Delegate the answers of the caller."""
+        return cast("Delegation", self._json(
+            "POST",
+            "/people/me/delegations",
+            body=body,
+        ))
+
+    def revoke_delegation(
+        self,
+        id: str,
+    ) -> Delegation:
+        """Revoke a delegation."""
+        return cast("Delegation", self._json(
+            "DELETE",
+            "/people/me/delegations/{id}",
+            path={"id": id},
         ))
 
     def list_passkeys(

@@ -100,14 +100,7 @@ export { ErasedMember } from "./events/ErasedMember.ts"
 export type { DraftHead } from "./events/EventType.ts"
 export { loggedDecision } from "./events/LoggedDecision.ts"
 export * from "./events/OutboundMessage.ts"
-export {
-  type AnswerFact,
-  type ItemFact,
-  PEOPLE_ANSWER,
-  PEOPLE_ITEM,
-  PEOPLE_QUESTION,
-  SHOWN_HASH_SIGNS
-} from "./events/PeopleFacts.ts"
+export * from "./events/PeopleFacts.ts"
 export { outputBytesOf } from "./events/ProposalEvents.ts"
 export {
   EVENT_SCHEMA_VERSION,

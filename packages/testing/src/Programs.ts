@@ -18,9 +18,9 @@ const CHILDREN = {
   "crash-child": "packages/control-plane/test/crash/CrashChild.ts",
   "archive-child": "packages/control-plane/test/features/archive/ArchiveChild.ts",
   "receipt-child": "packages/control-plane/test/features/receipts/ReceiptChild.ts",
-  "seat-child": "packages/launcher/test/people/SeatChild.ts",
+  "seat-child": "packages/launcher/test/people/kills/SeatChild.ts",
   "suspension-child": "packages/launcher/test/people/suspend/SuspensionChild.ts",
-  "soak-child": "packages/launcher/test/people/SoakChild.ts"
+  "soak-child": "packages/launcher/test/people/kills/SoakChild.ts"
 }
 
 /** The optional package of `runplane query`, which a user installs beside the programs. */

@@ -1,5 +1,5 @@
+import { type Delegation, isInEffect } from "./escalate/PersonDelegation.ts"
 import { assignableNames, type Person, personIn } from "./Person.ts"
-import { type Delegation, isInEffect } from "./PersonDelegation.ts"
 
 /** What of a session decides who may answer for a seat. */
 export interface Assigned {

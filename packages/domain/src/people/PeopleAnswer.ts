@@ -3,7 +3,7 @@ import { type AnswerFact, SHOWN_HASH_SIGNS } from "../events/PeopleFacts.ts"
 import { AnswerAct } from "./AnswerAct.ts"
 import { boundedText, nonceText, sha256Text, timeText } from "./ArtifactTexts.ts"
 import { Basis } from "./Basis.ts"
-import { PasskeyRecord } from "./PasskeyProof.ts"
+import { PasskeyRecord } from "./passkeys/PasskeyProof.ts"
 
 const optional = Schema.optionalKey
 

@@ -4,7 +4,7 @@ import { boundedText, nonceText, timeText } from "./ArtifactTexts.ts"
 /** Characters of a question. */
 export const MAX_QUESTION = 4_000
 
-/** A question of a person to the agents of a session, as the log of the control plane keeps it. Nothing goes into the session. */
+/** A question of a person to the agents, as the log of the control plane keeps it. Nothing goes into the session. */
 export const PeopleQuestion = Schema.Struct({
   v: Schema.Literal(1),
   item: boundedText,

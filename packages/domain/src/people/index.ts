@@ -43,7 +43,17 @@ export {
   reachOf,
   refusedDelegations,
   unreachedText
-} from "./Escalation.ts"
+} from "./escalate/Escalation.ts"
+export {
+  type Delegation,
+  type DelegationState,
+  delegationFault,
+  delegationState,
+  isInEffect,
+  MAX_DELEGATION_MS,
+  type NewDelegation
+} from "./escalate/PersonDelegation.ts"
+export { statedTime, TIME_FORM } from "./escalate/StatedTime.ts"
 export { ItemState, isClosed, mayBecome } from "./ItemLife.ts"
 export {
   type ChatFormat,
@@ -72,8 +82,14 @@ export {
   remindAtUnixMs,
   unreachedPersons
 } from "./notices/Notices.ts"
-export { passkeyChallenge, type SignedAnswer, signedText } from "./PasskeyChallenge.ts"
-export { checkSignedMessage, type SignedMessage } from "./PasskeyMessage.ts"
+export { answerFactOf, MAX_UNSEEN, PeopleAnswer } from "./PeopleAnswer.ts"
+export { type EscalationRecord, itemFactOf, PeopleItem } from "./PeopleItem.ts"
+export { MAX_QUESTION, PeopleQuestion } from "./PeopleQuestion.ts"
+export { assignableNames, type Person, personIn } from "./Person.ts"
+export { policyLines } from "./PolicyLines.ts"
+export { type Hashed, type HashedSubject, policyHash, proposalHash, sha256Hex } from "./ProposalHash.ts"
+export { passkeyChallenge, type SignedAnswer, signedText } from "./passkeys/PasskeyChallenge.ts"
+export { checkSignedMessage, type SignedMessage } from "./passkeys/PasskeyMessage.ts"
 export {
   checkPasskey,
   es256Point,
@@ -83,22 +99,7 @@ export {
   type ProvedAnswer,
   type PublicPoint,
   readSignedText
-} from "./PasskeyProof.ts"
-export { answerFactOf, MAX_UNSEEN, PeopleAnswer } from "./PeopleAnswer.ts"
-export { type EscalationRecord, itemFactOf, PeopleItem } from "./PeopleItem.ts"
-export { MAX_QUESTION, PeopleQuestion } from "./PeopleQuestion.ts"
-export { assignableNames, type Person, personIn } from "./Person.ts"
-export {
-  type Delegation,
-  type DelegationState,
-  delegationFault,
-  delegationState,
-  isInEffect,
-  MAX_DELEGATION_MS,
-  type NewDelegation
-} from "./PersonDelegation.ts"
-export { policyLines } from "./PolicyLines.ts"
-export { type Hashed, type HashedSubject, policyHash, proposalHash, sha256Hex } from "./ProposalHash.ts"
+} from "./passkeys/PasskeyProof.ts"
 export { type PeopleContext, peopleFaults, type SignInKind } from "./SeatFaults.ts"
 export { seatInfluence } from "./SeatInfluence.ts"
 export {
@@ -142,7 +143,6 @@ export {
 } from "./SeatView.ts"
 export { FRESH_SECONDS, isFreshSignIn } from "./SignInAge.ts"
 export { type Staleness, staleSince } from "./Staleness.ts"
-export { statedTime, TIME_FORM } from "./StatedTime.ts"
 export {
   lastMade,
   longestSuspendMs,

@@ -208,33 +208,38 @@ const make = Effect.gen(function* () {
       })
     }),
 
-    /** The records that are due, the first due first. */
-    due: (limit: number) =>
-      sql`
-        SELECT id::text AS id, session_id, idempotency_key, kind, label, content::text AS content, tries,
-          (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS age_ms
-        FROM people.records WHERE ended_at IS NULL AND due_at <= clock_timestamp() ORDER BY due_at, id
-        LIMIT ${limit}::int`.pipe(
-        Effect.flatMap((rows) => Effect.orDie(Effect.forEach(rows, (row) => decodeDue(row)))),
-        Effect.map((rows) => rows.map(dueOf))
-      ),
-
-    /** When the next record is due, milliseconds; undefined without any. */
-    nextDueMs: sql<{ readonly ms: number }>`
-      SELECT (extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
-      FROM people.records WHERE ended_at IS NULL ORDER BY due_at LIMIT 1`.pipe(Effect.map(([row]) => row?.ms)),
-
-    /** A try begins: the record is due again after the pause, unless it is ended before. */
-    postpone: (id: string, pauseMs: number) =>
-      sql`UPDATE people.records SET tries = tries + 1,
-            due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
-          WHERE id = ${id}::bigint AND ended_at IS NULL`,
-
-    /** The control plane has the record; with a reason, it never will. */
-    end: (id: string, reason?: string) =>
-      sql`UPDATE people.records SET ended_at = now(), ended_reason = ${reason ?? null}::text
-          WHERE id = ${id}::bigint AND ended_at IS NULL`
+    ...dueRecords(sql)
   }
+})
+
+/** The records that the control plane does not have yet. */
+const dueRecords = (sql: PgClient.PgClient) => ({
+  /** The records that are due, the first due first. */
+  due: (limit: number) =>
+    sql`
+      SELECT id::text AS id, session_id, idempotency_key, kind, label, content::text AS content, tries,
+        (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS age_ms
+      FROM people.records WHERE ended_at IS NULL AND due_at <= clock_timestamp() ORDER BY due_at, id
+      LIMIT ${limit}::int`.pipe(
+      Effect.flatMap((rows) => Effect.orDie(Effect.forEach(rows, (row) => decodeDue(row)))),
+      Effect.map((rows) => rows.map(dueOf))
+    ),
+
+  /** When the next record is due, milliseconds; undefined without any. */
+  nextDueMs: sql<{ readonly ms: number }>`
+    SELECT (extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
+    FROM people.records WHERE ended_at IS NULL ORDER BY due_at LIMIT 1`.pipe(Effect.map(([row]) => row?.ms)),
+
+  /** A try begins: the record is due again after the pause, unless it is ended before. */
+  postpone: (id: string, pauseMs: number) =>
+    sql`UPDATE people.records SET tries = tries + 1,
+          due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
+        WHERE id = ${id}::bigint AND ended_at IS NULL`,
+
+  /** The control plane has the record; with a reason, it never will. */
+  end: (id: string, reason?: string) =>
+    sql`UPDATE people.records SET ended_at = now(), ended_reason = ${reason ?? null}::text
+        WHERE id = ${id}::bigint AND ended_at IS NULL`
 })
 
 /** Reads all that a record can say of an item. */

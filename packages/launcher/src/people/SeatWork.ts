@@ -80,6 +80,14 @@ export class SeatWork extends Context.Service<SeatWork, Effect.Success<typeof ma
   )
 }
 
+const BY_DEADLINE = {
+  origin: "deadline",
+  person: undefined,
+  proof: "none",
+  channel: "deadline",
+  couldHaveSeen: false
+} as const
+
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const seats = yield* SeatRows
@@ -143,14 +151,8 @@ const make = Effect.gen(function* () {
         const item = yield* items.byId(change.id)
         if (item === undefined) return
         const content = { act: change.act, reason: change.reason }
-        const by = {
-          origin: "deadline",
-          person: undefined,
-          proof: "none",
-          channel: "deadline",
-          couldHaveSeen: false
-        } as const
-        return yield* store(session, { content, basis: basisOf(view, row.seat, rules.reveal), item, by })
+        const basis = basisOf(view, row.seat, rules.reveal)
+        return yield* store(session, { content, basis, item, by: BY_DEADLINE })
       }
       case "id-taken": {
         const { by, id } = change

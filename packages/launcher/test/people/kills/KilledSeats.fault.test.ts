@@ -2,8 +2,8 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { programFile, startProgram } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import { addRow, commit, itemRows, makeWorld, messagesOf, propose, SEAT, start } from "../SeatStage.ts"
 import { KILL_STEPS } from "./KillSteps.ts"
-import { addRow, commit, itemRows, makeWorld, messagesOf, propose, SEAT, start } from "./SeatStage.ts"
 
 const CHILD = join(import.meta.dirname, "SeatChild.ts")
 /** Times that the process is killed at each step. */

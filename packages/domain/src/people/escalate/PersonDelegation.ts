@@ -1,4 +1,4 @@
-import type { Person } from "./Person.ts"
+import type { Person } from "../Person.ts"
 
 /** The longest time of a delegation. Milliseconds. */
 export const MAX_DELEGATION_MS = 90 * 86_400_000

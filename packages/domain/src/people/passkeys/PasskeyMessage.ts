@@ -1,6 +1,6 @@
-import { textAt } from "../values/JsonReader.ts"
-import type { JsonObject } from "../values/PayloadDecoder.ts"
-import { type AnswerAct, reasonWithLine } from "./AnswerAct.ts"
+import { textAt } from "../../values/JsonReader.ts"
+import type { JsonObject } from "../../values/PayloadDecoder.ts"
+import { type AnswerAct, reasonWithLine } from "../AnswerAct.ts"
 import type { PasskeyVerdict, ProvedAnswer } from "./PasskeyProof.ts"
 
 /** The message of an answer as the events of its run have it. */

@@ -2,8 +2,8 @@ import type { InboxItem } from "@runplane/api"
 import { passkeyChallenge, signedText } from "@runplane/domain"
 import { AUDIENCE, CLIENT_ID, type Misuse, makeAuthenticator, makeCodeIssuer, request } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { sha256 } from "../../src/people/SeatSession.ts"
-import { approval, ask, type Headers, makeInboxStage, type StagedSeat } from "./InboxStage.ts"
+import { sha256 } from "../../../src/people/SeatSession.ts"
+import { approval, ask, type Headers, makeInboxStage, type StagedSeat } from "../InboxStage.ts"
 
 /** The page as browsers know it: passkeys are made for its host. */
 export const PAGE = "https://inbox.example"

@@ -6,12 +6,12 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
-import { Answers } from "../../src/people/Answers.ts"
-import { ItemRows } from "../../src/people/ItemRows.ts"
-import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
-import { SeatRunner } from "../../src/people/SeatRunner.ts"
-import { SEAT } from "./SeatNames.ts"
-import { ana, bo, layerSeats } from "./SeatStage.ts"
+import { Answers } from "../../../src/people/Answers.ts"
+import { ItemRows } from "../../../src/people/ItemRows.ts"
+import { layerPeopleDatabase } from "../../../src/people/PeopleDatabase.ts"
+import { SeatRunner } from "../../../src/people/SeatRunner.ts"
+import { SEAT } from "../SeatNames.ts"
+import { ana, bo, layerSeats } from "../SeatStage.ts"
 
 const env = (name: string) => process.env[name] ?? ""
 

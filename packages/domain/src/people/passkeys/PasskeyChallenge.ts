@@ -1,8 +1,8 @@
 import * as Base64Url from "effect/encoding/Base64Url"
 import type * as Schema from "effect/Schema"
-import { canonicalJson } from "../values/CanonicalJson.ts"
-import type { Sha256 } from "../values/Sha256.ts"
-import type { AnswerContent } from "./AnswerAct.ts"
+import { canonicalJson } from "../../values/CanonicalJson.ts"
+import type { Sha256 } from "../../values/Sha256.ts"
+import type { AnswerContent } from "../AnswerAct.ts"
 
 /** Everything of an answer that a passkey signs. */
 export interface SignedAnswer extends AnswerContent {

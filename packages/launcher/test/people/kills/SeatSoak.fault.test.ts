@@ -6,8 +6,8 @@ import { type Chance, chanceOf, programFile, startProgram, until } from "@runpla
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Fiber from "effect/Fiber"
-import { SeatRows } from "../../src/people/SeatRows.ts"
-import { commit, DECISION, makeWorld, messagesOf, propose, SEAT, start } from "./SeatStage.ts"
+import { SeatRows } from "../../../src/people/SeatRows.ts"
+import { commit, DECISION, makeWorld, messagesOf, propose, SEAT, start } from "../SeatStage.ts"
 
 const CHILD = join(import.meta.dirname, "SoakChild.ts")
 const VERIFIER = join(import.meta.dirname, "verify_answers.py")

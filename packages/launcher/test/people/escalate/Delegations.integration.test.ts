@@ -2,8 +2,8 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
 import { AUDIENCE, makeCodeIssuer, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { approval, ask, type Headers, keysEnv, makeInboxStage } from "./InboxStage.ts"
-import { SEAT } from "./SeatNames.ts"
+import { approval, ask, type Headers, keysEnv, makeInboxStage } from "../InboxStage.ts"
+import { SEAT } from "../SeatNames.ts"
 
 const SECOND = "auditor"
 const keys = {

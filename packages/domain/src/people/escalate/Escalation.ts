@@ -1,7 +1,7 @@
-import { type Assigned, fourEyes, type Moment, type Right, rightOf } from "./Assignment.ts"
-import { type Person, personIn } from "./Person.ts"
+import { type Assigned, fourEyes, type Moment, type Right, rightOf } from "../Assignment.ts"
+import { type Person, personIn } from "../Person.ts"
+import type { SeatRules } from "../SeatRules.ts"
 import { type Delegation, isInEffect } from "./PersonDelegation.ts"
-import type { SeatRules } from "./SeatRules.ts"
 
 type Steps = SeatRules["escalate"]
 

@@ -6,7 +6,7 @@ import type { Misuse } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { approval, ask } from "./InboxStage.ts"
+import { approval, ask } from "../InboxStage.ts"
 import { authenticator, makePasskeyStage, PAGE } from "./PasskeyStage.ts"
 
 const rules = { assign: ["group:risk"], proof: "passkey" } as const

@@ -35,10 +35,12 @@ describe("roles", () => {
     const taking = [...endpointsForVoters(ControlPlaneApi), ...endpointsForVoters(LauncherApi)]
     assert.deepStrictEqual(taking, [
       "GET /inbox",
+      "GET /inbox/stream",
       "GET /inbox/:id",
       "POST /inbox/:id/answers",
       "POST /inbox/:id/challenges",
       "POST /inbox/:id/return",
+      "POST /inbox/:id/question",
       "GET /people/me/delegations",
       "POST /people/me/delegations",
       "DELETE /people/me/delegations/:id",

@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto"
 import { AgentClient, Bootstrap, type MessageRefused } from "@runplane/agents"
 import { ControlPlaneClient, type RunStreamEvent } from "@runplane/api"
 import { RunId } from "@runplane/domain"
+import { ParticipantClient } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -42,6 +44,8 @@ export interface Stage {
   readonly say: (...lines: ReadonlyArray<readonly [participant: string, message: Message]>) => Effect.Effect<void>
   /** Sends a message that must be refused, and answers how. */
   readonly refused: (participant: string, message: Message) => Effect.Effect<MessageRefused>
+  /** Sends a message once, without the waits of an agent; answers the code of its refusal. */
+  readonly refusedOnce: (participant: string, message: Message) => Effect.Effect<string | undefined>
   /** The initiator commits. */
   readonly commit: (action: string, outcomePositive: boolean) => Effect.Effect<void>
   /** Waits for an event of the run on its public stream. */
@@ -137,6 +141,23 @@ export const setStage = Effect.fnUntraced(function* (script: Script) {
         Effect.flatMap(Effect.flip(send(participant, message)), (failure) =>
           failure._tag === "MessageRefused" ? Effect.succeed(failure) : Effect.die(failure)
         )
+      ),
+    refusedOnce: (participant, { messageType, payload }) =>
+      patient(
+        Effect.gen(function* () {
+          const bearer = Redacted.make(yield* runtime.credentialOf(participant, modeName))
+          const client = yield* Layer.build(ParticipantClient.layerGrpc({ address: runtime.address }))
+          const envelope = {
+            sessionId,
+            mode: modeName,
+            messageType,
+            messageId: randomUUID(),
+            timestampUnixMs: 1,
+            payload
+          }
+          const { error } = yield* Context.get(client, ParticipantClient).as(bearer).send(envelope)
+          return error?.code
+        }).pipe(Effect.scoped)
       ),
     commit: (action, positive) => patient(Effect.asVoid(send(LEAD, commitment(action, positive, policyVersion)))),
     seen: (what) => patient(Effect.flatMap(Stream.runHead(Stream.filter(events, what)), Effect.fromOption)),

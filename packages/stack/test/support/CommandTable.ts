@@ -119,6 +119,7 @@ const rows: ReadonlyArray<Row> = [
   { name: "processes list", args: () => [] },
   { name: "inbox list", args: () => [] },
   { name: "inbox show", args: () => [UNKNOWN], code: 3 },
+  { name: "inbox watch", args: () => ["--once"], lines: true },
   { name: "inbox delegations", args: () => [] },
   // The one person of a stack without keys has no other one to delegate to.
   {

@@ -128,15 +128,24 @@ const changeText = ({ change, item: { id, reason, seat, state, title } }: InboxC
   return visibleText(`${change} ${id} ${state} ${seat} ${title ?? ""}${why}`)
 }
 
-const watch = Command.make("watch", {}, () =>
+const once = Flag.Boolean("once").pipe(
+  Flag.withDescription("End after the questions that are open"),
+  Flag.withDefault(false)
+)
+
+const watch = Command.make("watch", { once }, ({ once }) =>
   withLauncher((launcher) =>
     Effect.gen(function* () {
       const { format } = yield* output
+      if (format === "json") return yield* usageProblem("a watch has no end: use --jsonl")
       const open = Effect.map(launcher.inbox.list({ query: { limit: MAX_INBOX_PAGE, scope: "own" } }), ({ data }) =>
         data.map((item): InboxChange => ({ change: "opened", item }))
       )
       const print = (change: InboxChange) =>
         Console.log(format === "text" ? changeText(change) : JSON.stringify(change))
+      if (once) return yield* Effect.flatMap(open, (all) => Effect.forEach(all, print, { discard: true }))
+      // A service that cannot be reached, or refuses the caller, fails here; a connection that is lost later does not.
+      yield* launcher.inbox.list({ query: { limit: 1, scope: "own" } })
       const onInterruption = (failure: InboxStreamFailure) =>
         Console.error(`the connection is lost (${visibleText(rootCauseOf(failure).message)}); trying again`)
       yield* Stream.runForEach(followInbox(launcher, { onInterruption }), (frame) => {

@@ -113,7 +113,8 @@ const answerOnce = Effect.gen(function* () {
     const open = all.find(({ state }) => state === "open")
     const view = runner.sessionOf(session, SEAT)?.view
     const last = view?.messages.at(-1)
-    if (open !== undefined && last !== undefined) {
+    // A process that is killed with the open item answers nothing: it could be accepted before the kill.
+    if (open !== undefined && last !== undefined && env("SEAT_KILL_STEP") !== "item-stored") {
       const person = { id: "ana", groups: [], proof: "session", channel: "api" } as const
       const content = { act: "reject", reason: "the loss is not covered" } as const
       const basis = { ordinal: last.ordinal, sha256: last.digest }

@@ -59,7 +59,9 @@ export const useItem = (id: string): UseQueryResult<InboxItem> => {
     refetchInterval: ({ state: { data } }) => {
       if (data === undefined) return SOON_MS
       if (isClosed(data.state)) return false
-      if (isStreamed && data.unavailable === undefined) return STREAMED_MS
+      // A sign-in that is fresh now grows old without any change that the stream could report.
+      const isFresh = data.proof.needed === "fresh" && data.proof.given === "fresh"
+      if (isStreamed && !isFresh && data.unavailable === undefined) return STREAMED_MS
       return data.state === "answered" || data.state === "sent" ? SENDING_MS : SOON_MS
     }
   })

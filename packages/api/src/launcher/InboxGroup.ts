@@ -219,8 +219,8 @@ export class InboxGroup extends HttpApiGroup.make("inbox")
         takesVoters: true,
         summary: "Send a question to the agents",
         description:
-          "Stores a question about an open item, and adds it to the run as an artifact of the kind `people.question`. It is " +
-          "no act: nothing goes into the session."
+          "Stores a question about an open item, and adds it to the run as an artifact of the kind `people.question`. The " +
+          "session gets no message."
       })
     )
   )

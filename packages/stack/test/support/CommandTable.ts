@@ -121,7 +121,7 @@ const rows: ReadonlyArray<Row> = [
   { name: "inbox show", args: () => [UNKNOWN], code: 3 },
   { name: "inbox watch", args: () => ["--once"], lines: true },
   { name: "inbox delegations", args: () => [] },
-  // The one person of a stack without keys has no other one to delegate to.
+  // A stack without keys knows one person, who cannot delegate.
   {
     name: "inbox delegate",
     args: () => ["--to", "person:ben", "--until", "2099-12-24T18:00[Europe/Berlin]", "--reason", "on leave"],

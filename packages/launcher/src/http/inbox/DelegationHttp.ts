@@ -72,7 +72,7 @@ export const DelegationHttp = HttpApiBuilder.group(
   })
 )
 
-const ONE_PERSON = "a service without keys and without an issuer knows one person: there is no other one to delegate to"
+const ONE_PERSON = "without keys and an issuer this service knows one person, who cannot delegate"
 
 const timeOf = (field: "from" | "until", text: string) =>
   Result.match(statedTime(text), {

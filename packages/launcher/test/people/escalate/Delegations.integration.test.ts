@@ -244,7 +244,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the doors of delegat
       const { url } = yield* makeInboxStage([], {})
       const refused = yield* ask(url, "POST", PATH, {}, body())
       assert.strictEqual(refused.status, 403, refused.text)
-      assert.include(refused.body.message, "there is no other one to delegate to")
+      assert.include(refused.body.message, "who cannot delegate")
     }).pipe(Effect.scoped)
   )
 })

@@ -37,14 +37,26 @@ const RUNTIME_BINARY = process.env["MACP_RUNTIME_BINARY"]
  */
 const UNTIL_INPUT_ENDS = 'exec 3<&0; "$0" </dev/null & pid=$!; (cat <&3 >/dev/null; kill -9 $pid) & wait $pid'
 
-/** Runs macp-runtime on a free port of the loopback until the scope closes. Its data is in a folder of its own. */
-export const startRuntime = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
+/** A folder for the data of a runtime, until the scope closes. */
+export const runtimeFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), "runplane-runtime-"))),
+  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+)
+
+/** Where a runtime listens, and where its data is: one that was killed goes on there. */
+export interface RuntimeHome {
+  readonly address: string
+  readonly folder: string
+}
+
+/**
+ * Runs macp-runtime until the scope closes, which kills it by signal 9: on a free port of the loopback with a folder of
+ * its own, unless it has a home.
+ */
+export const startRuntime = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>, home?: RuntimeHome) {
   const [port = 0] = yield* freePorts(1)
-  const address = `127.0.0.1:${port}`
-  const folder = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), "runplane-runtime-"))),
-    (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
-  )
+  const address = home?.address ?? `127.0.0.1:${port}`
+  const folder = home?.folder ?? (yield* runtimeFolder)
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
       spawn("sh", ["-c", UNTIL_INPUT_ENDS, RUNTIME_BINARY ?? "macp-runtime"], {

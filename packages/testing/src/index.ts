@@ -8,7 +8,7 @@ export { connectSilently, freePorts, listenAnywhere, listening, onLoopback } fro
 export { type CollectedSpan, otlpCollector } from "./OtlpCollector.ts"
 export { type Ended, type Program, startProgram } from "./Program.ts"
 export { exchange, type WireAnswer, type WireRequest } from "./RawHttp.ts"
-export { startRuntime } from "./RealRuntime.ts"
+export { runtimeFolder, startRuntime } from "./RealRuntime.ts"
 export { S3_CREDENTIALS, type S3Fault, type S3Server, startS3Server } from "./S3Server.ts"
 export { slowness } from "./Slowness.ts"
 export { followSse, openSse, type SseFollower, type SseFrame, StreamCut } from "./SseReader.ts"

@@ -19,9 +19,13 @@ export class ReturnRefused extends Data.TaggedError("ReturnRefused")<{
     | { readonly _tag: "delegate"; readonly by: string }
     | { readonly _tag: "not-open" }
     | { readonly _tag: "closed"; readonly state: ItemState }
+    | { readonly _tag: "full"; readonly most: number }
     /** The other person may not answer. */
     | { readonly _tag: "colleague"; readonly right: Exclude<Right, "answer"> }
 }> {}
+
+/** Returns of one item: all of them are shown with it. */
+export const MOST_RETURNS = 100
 
 /** An open item that a person gives back, or to a colleague. */
 export interface Returned {
@@ -70,6 +74,9 @@ const make = Effect.gen(function* () {
     }
     if (item.state === "waiting") return yield* refuse({ _tag: "not-open" })
     if (item.state !== "open") return yield* refuse({ _tag: "closed", state: item.state })
+    if (added.filter(({ step }) => step === undefined).length >= MOST_RETURNS) {
+      return yield* refuse({ _tag: "full", most: MOST_RETURNS })
+    }
     if (to?.startsWith(PERSON) === true) {
       const right = rightOf({ id: to.slice(PERSON.length), groups: [] }, { ...rules, assign: [to] })
       if (right !== "answer") return yield* refuse({ _tag: "colleague", right })

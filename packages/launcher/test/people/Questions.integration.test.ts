@@ -1,7 +1,9 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { QUESTIONS_PER_MINUTE } from "../../src/people/questions/Questions.ts"
+import { MOST_QUESTIONS, QUESTIONS_PER_MINUTE } from "../../src/people/questions/Questions.ts"
+import { MOST_RETURNS } from "../../src/people/Returns.ts"
 import { approval, ask, type Headers, keysEnv, makeInboxStage } from "./InboxStage.ts"
 
 const keys = { "key-ana": ["ana", "voter"], "key-bo": ["bo", "voter"], "key-zoe": ["zoe", "voter"] } as const
@@ -70,6 +72,47 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a question to the ag
         (yield* ask(url, "POST", `/inbox/${id}/question`, key("key-bo"), { text: "Why?" })).status,
         200
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is refused about an item that has as many as are shown with it", () =>
+    Effect.gen(function* () {
+      const { openItem, propose, sql, url } = yield* makeInboxStage([{ session: "one" }], keysEnv(keys))
+      yield* propose("one")
+      const id = yield* openItem("one")
+      yield* sql`
+        INSERT INTO people.questions (item, person, text, asked_at)
+        SELECT ${id}::uuid, 'ana', 'Why?', now() - interval '1 hour' FROM generate_series(1, ${MOST_QUESTIONS}::int)`
+      const refused = yield* ask(url, "POST", `/inbox/${id}/question`, key("key-ana"), { text: "Why?" })
+      assert.deepStrictEqual([refused.status, refused.body.metadata], [400, { field: "text" }], refused.text)
+      yield* sql`
+        INSERT INTO people.item_assignees (item, assignee, added_by, reason)
+        SELECT ${id}::uuid, NULL, 'ana', 'on leave' FROM generate_series(1, ${MOST_RETURNS}::int)`
+      const returned = yield* ask(url, "POST", `/inbox/${id}/return`, key("key-ana"), { reason: "on leave" })
+      assert.deepStrictEqual([returned.status, returned.body.metadata], [400, { field: "reason" }], returned.text)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is taken from a delegate", () =>
+    Effect.gen(function* () {
+      const { openItem, propose, url } = yield* makeInboxStage([{ session: "one" }], keysEnv(keys))
+      yield* propose("one")
+      const id = yield* openItem("one")
+      const question = ask(url, "POST", `/inbox/${id}/question`, key("key-zoe"), { text: "Why?" })
+      assert.strictEqual((yield* question).status, 403)
+      const until = "2099-01-01T00:00:00Z"
+      const tooLong = yield* ask(url, "POST", "/people/me/delegations", key("key-ana"), {
+        ...{ to: "person:zoe", until, reason: "on leave" }
+      })
+      assert.strictEqual(tooLong.status, 400)
+      const soon = new Date((yield* Clock.currentTimeMillis) + 3_600_000).toISOString()
+      const delegated = yield* ask(url, "POST", "/people/me/delegations", key("key-ana"), {
+        ...{ to: "person:zoe", until: soon, reason: "on leave" }
+      })
+      assert.strictEqual(delegated.status, 201, delegated.text)
+      const sent = yield* question
+      assert.strictEqual(sent.status, 200, sent.text)
+      assert.deepInclude(sent.body.questions[0], { by: "zoe" })
     }).pipe(Effect.scoped)
   )
 })

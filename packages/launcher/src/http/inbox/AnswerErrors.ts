@@ -129,6 +129,8 @@ export const questionError = (why: QuestionRefused["why"], id: string) => {
       return gone(why.state, { id, newItem: undefined, reason: undefined, isWithheld: true })
     case "too-many":
       return launcherError("TOO_MANY_QUESTIONS", `a person sends at most ${why.perMinute} questions a minute`)
+    case "full":
+      return launcherError("VALIDATION_ERROR", `text: an item takes at most ${why.most} questions`, { field: "text" })
   }
 }
 
@@ -145,6 +147,10 @@ export const returnError = (why: ReturnRefused["why"], { id, to }: { readonly id
       return launcherError("ITEM_NOT_OPEN", "the item is not open yet: it waits for the other participants")
     case "closed":
       return gone(why.state, { id, newItem: undefined, reason: undefined, isWithheld: true })
+    case "full":
+      return launcherError("VALIDATION_ERROR", `reason: an item is returned at most ${why.most} times`, {
+        field: "reason"
+      })
     case "colleague":
       return launcherError("VALIDATION_ERROR", `to: ${to} may not answer: it is ${whyNotText(why.right)}`, {
         field: "to"

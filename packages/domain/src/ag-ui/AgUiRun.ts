@@ -288,6 +288,9 @@ const snapshot = (run: AgUiRun, state: RunState): AgUiStep => {
 const usageOf = (sums: UsageSums): { readonly usage?: ReadonlyArray<AgUiUsage> } => {
   const { cachedTokens, cacheWriteTokens, completionTokens, promptTokens, reasoningTokens, totalTokens } = sums
   if (totalTokens === 0) return {}
+  // A client refuses the whole frame for a count that is not exact in JSON, such as the sum of absurd ones.
+  const counts = [cachedTokens, cacheWriteTokens, completionTokens, promptTokens, reasoningTokens, totalTokens]
+  if (counts.some((count) => count !== undefined && !Number.isSafeInteger(count))) return {}
   return {
     usage: [
       {

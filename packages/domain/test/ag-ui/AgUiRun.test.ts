@@ -147,6 +147,17 @@ describe("a run as AG-UI events", () => {
     })
   })
 
+  it("leaves the tokens out whose sum is not exact, which the client would refuse", async () => {
+    const absurd = draft("llm.call.completed", {
+      sender: "b",
+      decodedPayload: { promptTokens: Number.MAX_SAFE_INTEGER, completionTokens: Number.MAX_SAFE_INTEGER }
+    })
+    const run = eventsOf(opened(), proposes("a"), absurd, commits(true), end("run.completed"))
+    const frames = streamOf(emptyRunState(RUN_ID), [run])
+    await shownBy(frames)
+    assert.notProperty(decoded(frames).at(-1), "usage")
+  })
+
   it("names the proposal of a vote as soon as there are two, in batches of any size", async () => {
     const events = eventsOf(
       opened(),

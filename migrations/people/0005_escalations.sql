@@ -13,6 +13,9 @@ CREATE TABLE people.escalations (
   PRIMARY KEY (item, step)
 );
 
+-- Metrics count these at each reading.
+CREATE INDEX escalations_by_reach ON people.escalations (reach);
+
 -- The step that added an assignee; null for a person who did.
 ALTER TABLE people.item_assignees ADD COLUMN step integer;
 

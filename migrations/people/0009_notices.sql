@@ -38,5 +38,9 @@ ALTER TABLE people.items
   -- Since when it is known that no notice of it reached a person.
   ADD COLUMN undelivered_at timestamptz;
 
+-- Metrics count these at each reading.
+CREATE INDEX notices_by_state ON people.notices (state);
+CREATE INDEX items_undelivered ON people.items (id) WHERE undelivered_at IS NOT NULL;
+
 CREATE INDEX items_remind ON people.items (remind_at)
   WHERE state = 'open' AND remind_at IS NOT NULL AND reminded_at IS NULL;

@@ -52,6 +52,9 @@ export {
 export { refusalWords } from "./card/RefusalWords.ts"
 export { type CardRule, type Sums, sumsOf, type Tick, tickOf } from "./card/Ticks.ts"
 export { CardVoter, inOrder, VoteSide } from "./card/Voters.ts"
+export * from "./committee/CommitteeRun.ts"
+export type * from "./committee/IndependenceTypes.ts"
+export type * from "./committee/WorthTypes.ts"
 export * from "./erasure/ErasurePlan.ts"
 export { type FoundMembers, foundInEvent, foundInFrame, isFoundIn, textsIn } from "./erasure/FoundMembers.ts"
 export {

@@ -15,6 +15,7 @@ import { examineProduct, examineQuality, examineReliability, examineSecurity } f
 import type { Model } from "./runner/LlmCall.ts"
 import type { Strategy } from "./runner/Strategy.ts"
 import { reviewClaim } from "./support/ClaimReview.ts"
+import { claimsLead } from "./support/ClaimsLead.ts"
 import { colleague } from "./support/Colleague.ts"
 import { frontline } from "./support/Frontline.ts"
 
@@ -59,7 +60,7 @@ export const STRATEGIES: Readonly<Record<string, Strategy>> = {
   "claims-receipt-agent": claimReviewer(THOROUGH, 14),
   "claims-pattern-agent": claimReviewer(QUICK, 26),
   "claims-quick-agent": claimReviewer(SMALL, 32),
-  "claims-lead-agent": lead({ group: "claims desk", scope: "refunds" }),
+  "claims-lead-agent": claimsLead,
   // for scenarios that have no agents of their own yet: a decision about anything
   "panel-lead-agent": lead({ group: "panel", scope: "panel" }),
   "panel-agent": specialist(opinionOf, QUICK)

@@ -9,7 +9,9 @@ export const ClaimContext = Schema.Struct({
   claimId: text("CLM-0"),
   amount: number(0),
   daysSincePurchase: number(0),
-  receiptShown: flag(true)
+  receiptShown: flag(true),
+  /** The customer takes the claim back before it is decided. */
+  withdrawn: flag(false)
 })
 
 export type ClaimContext = typeof ClaimContext.Type

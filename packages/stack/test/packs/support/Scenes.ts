@@ -68,7 +68,8 @@ export const SCENES: Readonly<Record<string, ReadonlyArray<SceneRow>>> = {
   ],
   "support/refund-claim@1.0.0": [
     ["genuine", undefined, "decision.selected, positive"],
-    ["without-receipt", undefined, "decision.rejected, negative"]
+    ["without-receipt", undefined, "decision.rejected, negative"],
+    ["withdrawn", undefined, "cancelled"]
   ]
 }
 

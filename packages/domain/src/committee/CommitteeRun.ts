@@ -24,7 +24,7 @@ export interface CommitteeRun {
  */
 export const erred = (
   vote: SeatVote | undefined,
-  { isRight, outcome }: Omit<CommitteeRun, "votes">
+  { isRight, outcome }: Pick<CommitteeRun, "isRight" | "outcome">
 ): boolean | undefined => {
   if (isRight === undefined || outcome === "none" || vote === undefined || vote === "abstain") return undefined
   const isForDecision = (vote === "for") === (outcome === "positive")

@@ -25,7 +25,7 @@ import { errorTable, type PairIndexes, pairsOf, phiAt, sumsAt, sumsByUnit } from
 import { type Resamples, resampledInSlices } from "./Resamples.ts"
 
 /** Seats of one committee that are compared with each other. */
-export const MAX_COMMITTEE = 30
+export const MAX_COMMITTEE = 50
 /** Runs that two seats share, from which on their correlation counts. */
 export const LEAST_SHARED_RUNS = 20
 export const RESAMPLES = 2_000

@@ -1,42 +1,19 @@
+import type { NotCounted, SeatRecount } from "../insight/Recount.ts"
 import type { ShareInterval } from "../statistics/Wilson.ts"
-
-/**
- * What the recount of a run without some seats says: the decision is still allowed, or it would be refused, which is no
- * decision. `opposite` is refused too, and then the opposite outcome would have been allowed.
- */
-export type RecountedOutcome = "same" | "none" | "opposite"
-
-/** Why a run says nothing about the removal of a seat. */
-export type NotCounted =
-  | "no decision"
-  | "an outcome that nobody stated"
-  | "a mode without votes"
-  | "no rules are known"
-  | "refused as recorded"
-  | "not a participant"
-  | "opened the session"
-  | "made the decided proposal"
-  | "the policy names it"
-  | "the policy cannot be met without it"
-
-/** A recount of one run without one seat. */
-export type SeatRecount =
-  | { readonly kind: "counted"; readonly outcome: RecountedOutcome }
-  | { readonly kind: "not counted"; readonly reason: NotCounted }
 
 /** One seat in one run. */
 export interface SeatInRun {
   readonly recount: SeatRecount
-  /** Whether the opposite vote would have turned the outcome (the track record's meaning); undefined without a vote. */
+  /** Whether the opposite vote would have turned the outcome; undefined without a vote for or against. */
   readonly isPivotal: boolean | undefined
   readonly costUsd: number
-  /** Milliseconds from the first to its last act before the decision; undefined without an act. */
+  /** Milliseconds from the first act of the run to the last one of the seat; undefined without an act. */
   readonly timeMs: number | undefined
-  /** Milliseconds that the decision could come sooner without it, by the critical path; undefined without an act. */
+  /** Milliseconds that the last act would come sooner without the seat; undefined where `timeMs` is. */
   readonly savedMs: number | undefined
 }
 
-/** One decided run with all its seats, for `addWorth`. */
+/** One ended run with all its seats, for `addWorth`. */
 export interface WorthRun {
   readonly caseId: string
   readonly isRight?: boolean | undefined
@@ -70,8 +47,9 @@ export interface SeatWorth {
   readonly pivotal: CountedShare
   readonly costUsd: number
   readonly costPerRunUsd: number
+  /** From the first act of a run to the last act of the seat before the decision; absent where no run has one. */
   readonly meanTimeMs?: number
-  /** An estimate: mean of `savedMs`. */
+  /** How much sooner the last act of the others came: an estimate of what its removal saves. Absent with the other. */
   readonly meanSavedMs?: number
   /** Its cost in the recounted runs with a truth, for each right decision that needed it; absent without one. */
   readonly costPerRightUsd?: number
@@ -125,7 +103,7 @@ export interface SearchEffort {
   /** `all` subsets were candidates; `greedy`: one seat after the other, so a cheaper one may exist. */
   readonly method: "all" | "greedy"
   readonly candidates: number
-  /** Candidates that a policy excludes: it names a removed seat or cannot be met. */
+  /** Candidates without a seat that a run cannot be counted without: its policy names it or cannot be met. */
   readonly excluded: number
   readonly choosing: { readonly runs: number; readonly cases: number }
   readonly confirming: { readonly runs: number; readonly cases: number }

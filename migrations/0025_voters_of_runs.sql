@@ -2,6 +2,7 @@
 -- `committees` follows the log and the marks `correct`, and writes them.
 CREATE TABLE run_voters (
   run_id uuid PRIMARY KEY REFERENCES runs (id),
+  created_at timestamptz NOT NULL,
   -- Equal for runs with the same participants: the first digits of SHA-256 over their sorted names.
   committee text NOT NULL,
   participants text[] NOT NULL,
@@ -13,20 +14,12 @@ CREATE TABLE run_voters (
   is_right boolean,
   -- A letter for each participant: f(or), a(gainst), x for an abstention, - for no vote on the decided proposal.
   votes text NOT NULL,
-  -- The same for the recount without the participant; the letters are those of CommitteeLetters.ts.
-  recounts text NOT NULL,
-  -- The same: 1 for a vote whose opposite would have turned the outcome, 0 for another one, - for no vote.
-  pivotal text NOT NULL,
-  -- Dollars of the model calls of each participant, and the part that is a guess.
-  costs float8[] NOT NULL,
-  guessed_costs float8[] NOT NULL,
-  -- Milliseconds of each participant up to the decision, and those that the decision could come sooner without it.
-  times float8[] NOT NULL,
-  saved float8[] NOT NULL,
+  -- What a recount of the run reads, and what each participant cost and when it acted (FactsRow.ts).
+  facts json NOT NULL,
   -- The models of each participant as one text, empty without any.
   models text[] NOT NULL
 );
-CREATE INDEX run_voters_committee ON run_voters (committee, run_id);
+CREATE INDEX run_voters_created ON run_voters (created_at DESC, run_id DESC);
 
 -- Runs whose row has to be made again. The version is another after each change.
 CREATE TABLE run_voter_changes (

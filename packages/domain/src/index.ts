@@ -54,6 +54,7 @@ export { type CardRule, type Sums, sumsOf, type Tick, tickOf } from "./card/Tick
 export { CardVoter, inOrder, VoteSide } from "./card/Voters.ts"
 export * from "./committee/CommitteeFacts.ts"
 export * from "./committee/CommitteeRun.ts"
+export * from "./committee/CommitteeText.ts"
 export { effectiveOf, FEW_ERRORS, LEAST_CASES, LEAST_ERRORS } from "./committee/EffectiveVotes.ts"
 export * from "./committee/Independence.ts"
 export type * from "./committee/IndependenceTypes.ts"
@@ -163,7 +164,7 @@ export {
 export { actionLog } from "./insight/ActionLog.ts"
 export * from "./insight/ActivePolicy.ts"
 export * from "./insight/Backtest.ts"
-export { VOTE_VALUES, type VoteValue } from "./insight/Ballots.ts"
+export { hasBallots, VOTE_VALUES, type VoteValue } from "./insight/Ballots.ts"
 export * from "./insight/Deliberation.ts"
 export {
   type Divergence,

@@ -26,6 +26,7 @@ export type NotCounted =
   | "made the decided proposal"
   | "the policy names it"
   | "the policy cannot be met without it"
+  | "too many acts"
 
 export type SeatRecount =
   | { readonly kind: "counted"; readonly outcome: RecountedOutcome }

@@ -8,7 +8,8 @@ import {
   type RunEventsQuery,
   type RunListQuery,
   type RunStreamQuery,
-  runNotFound
+  runNotFound,
+  tooFewRuns
 } from "@runplane/api"
 import { emptyRunMetrics, emptyRunState, type RunDescriptor, RunId } from "@runplane/domain"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -286,6 +287,15 @@ const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) 
   })
 })
 
+const Committees = HttpApiBuilder.group(ControlPlaneApi, "committees", (handlers) => {
+  const none = () => Effect.succeed({ data: [], truncated: false, waiting: 0 })
+  return handlers.handleAll({
+    independence: none,
+    seats: none,
+    search: () => Effect.fail(tooFewRuns({ cases: 0, needed: 149, missing: 149 }))
+  })
+})
+
 const Seals = HttpApiBuilder.group(ControlPlaneApi, "seals", (handlers) =>
   handlers.handleAll({
     tombstones: ({ query }) => Effect.succeed({ data: [], limit: query.limit }),
@@ -383,6 +393,7 @@ export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
         Batch,
         Layer.mergeAll(Traces, Compare, Projection, Exports, Evidence),
         ControlPlaneEdge.handlers,
+        Committees,
         Decisions,
         Seals,
         Ledger,

@@ -13,7 +13,7 @@ const briefOf = (self: string, at: number): Brief => ({
 })
 
 const claim = (at: number) => ({
-  ...{ claimId: `CLM-${at}`, amount: 20 },
+  ...{ claimId: `CLM-${at}`, amount: 20, withdrawn: false },
   ...(at % 2 === 0 ? { daysSincePurchase: 12, receiptShown: true } : { daysSincePurchase: 55, receiptShown: false })
 })
 

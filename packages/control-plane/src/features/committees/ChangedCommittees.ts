@@ -62,7 +62,7 @@ export const makeCommitteeErasure = Effect.map(
   PgClient.PgClient,
   (sql): ErasureHook =>
     ({ isDryRun, runId }) =>
-      Effect.as(isDryRun ? Effect.void : noteRun(sql, runId), NOTHING_FOUND)
+      isDryRun ? Effect.succeed(NOTHING_FOUND) : Effect.as(noteRun(sql, runId), NOTHING_FOUND)
 )
 
 /** Deletes the voters of deleted runs. */

@@ -18,7 +18,7 @@ CREATE TABLE run_voters (
   facts json NOT NULL,
   -- The models of each participant as one text, empty without any.
   models text[] NOT NULL
-);
+) WITH (toast_tuple_target = 256); -- Counts of votes read rows without their facts.
 CREATE INDEX run_voters_created ON run_voters (created_at DESC, run_id DESC);
 
 -- Runs whose row has to be made again. The version is another after each change.

@@ -293,6 +293,19 @@ await fetched(controlPlane, "POST", `/runs/${run}/marks`, { ...newMark, source: 
 await ask("getMarkAgreement", "GET", "/marks/agreement?name=correct")
 await ask("listAgentRecords", "GET", "/agents/records")
 await ask("getAgentRecord", "GET", `/agents/${voted.data.sender}/record`)
+const untilCounted = async () => {
+  while (true) {
+    const { value } = await fetched(controlPlane, "GET", "/committees/independence")
+    if (value.waiting === 0 && value.data.length > 0) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+await untilCounted()
+await ask("getCommitteeIndependence", "GET", "/committees/independence?q=status:completed")
+await ask("getCommitteeSeats", "GET", "/committees/seats?q=status:completed")
+await ask("searchCommittee", "POST", "/committees/search", {
+  body: { q: "status:completed", keepAgreement: 0.2, alpha: 0.9 }
+})
 await ask("deleteMark", "DELETE", `/runs/${run}/marks/${mark}`)
 await ask("deleteMarkDefinition", "DELETE", "/marks/definitions/quality")
 const enough = (text: string) => text.split("event: canonical_event").length > 2

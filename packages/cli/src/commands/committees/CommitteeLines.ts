@@ -114,15 +114,20 @@ export const searchLines = (found: CommitteeSearchAnswer): ReadonlyArray<string>
   const { otherCommittees, searches, summary } = found
   const { search } = found.found
   const { candidates, choosing, confirming, excluded, method } = search
-  const tried =
-    method === "all"
-      ? `All ${candidates} subsets were tried`
-      : `${candidates} subsets were tried, seat by seat, so a cheaper one may exist`
+  const which =
+    method === "greedy"
+      ? ", seat by seat, so a cheaper one may exist"
+      : excluded > 0
+        ? ", all that no policy excludes"
+        : ", all that there are"
+  // Without a chosen subset nothing went on to the other half.
+  const isChosen = found.found.kind === "named" || found.found.reason === "not confirmed"
   return [
     `${summary}.`,
     ...(found.found.kind === "named" ? namedLines(found.found.committee) : []),
-    `${tried} on ${choosing.cases} cases${excluded > 0 ? `, ${excluded} of them excluded by the policy` : ""}; ` +
-      `the chosen one was confirmed or refused on ${confirming.cases} other cases.`,
+    `${candidates} subsets were tried on ${choosing.cases} cases${which}${
+      isChosen ? `; the chosen one was confirmed or refused on ${confirming.cases} other cases` : ""
+    }.`,
     `${searches} ${searches === 1 ? "search" : "searches"} over runs of these participants so far; the best of many ` +
       "looks better than it is.",
     ...(otherCommittees > 0 ? [`${otherCommittees} runs of other participants are left out.`] : [])

@@ -7,6 +7,8 @@ const MAX_NAMED = 3
 
 const of = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
 
+const more = (count: number, noun: string) => `${count} more ${noun}${count === 1 ? "" : "s"}`
+
 const named = (texts: ReadonlyArray<string>): string => {
   const others = texts.length - MAX_NAMED
   const shown = texts.slice(0, MAX_NAMED)
@@ -27,14 +29,18 @@ export const effectiveVotesText = (found: EffectiveVotes): string | undefined =>
 export const missingText = ({ cases, seats }: MissingRuns): string => {
   const needs = seats.flatMap(({ cases: own, errors, right, seat }) => {
     const parts = [
-      ...(own > cases ? [of(own, "case")] : []),
-      ...(errors > 0 ? [of(errors, "error")] : []),
-      ...(right > 0 ? [of(right, "right vote")] : [])
+      ...(own > cases ? [more(own, "case")] : []),
+      ...(errors > 0 ? [more(errors, "error")] : []),
+      ...(right > 0 ? [more(right, "right vote")] : [])
     ]
     return parts.length === 0 ? [] : [`${parts.join(" and ")} of ${seat}`]
   })
-  const parts = [...(cases > 0 ? [`${of(cases, "case")} with a mark correct`] : []), ...needs]
-  return parts.length === 0 ? "more marks" : named(parts)
+  const others = needs.length - MAX_NAMED
+  return [
+    ...(cases > 0 ? [`${more(cases, "case")} with a mark correct`] : []),
+    ...needs.slice(0, MAX_NAMED),
+    ...(others > 0 ? [`and some of ${others === 1 ? "one other seat" : `${others} other seats`}`] : [])
+  ].join(", ")
 }
 
 /** The independence of a committee in one line. */
@@ -48,7 +54,7 @@ export const independenceText = ({ effectiveVotes, seats }: Pick<Independence, "
   }
   return effectiveVotes.reason === "no correlation"
     ? `${all}, no number of independent votes: fewer than two of them are sometimes right and sometimes wrong`
-    : `${all}, no number of independent votes yet: it needs ${missingText(effectiveVotes.missing)} more`
+    : `${all}, no number of independent votes yet, which needs ${missingText(effectiveVotes.missing)}`
 }
 
 /** What the seats of a committee are worth in one line: the one that decisions need least. */

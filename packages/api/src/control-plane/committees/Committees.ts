@@ -17,7 +17,7 @@ export const MAX_COMMITTEES = 10
 const MAX_SEATS = 50
 
 const runsOf = (description: string) =>
-  optional(searchText(runQueryFields, description, "scenario:incident/region-failover"))
+  optional(searchText(runQueryFields, description, "scenario:incident/region-failover@1.1.0"))
 
 const since = optional(isoDate("Runs created since this time", "2026-07-01"))
 
@@ -46,7 +46,7 @@ export const DEFAULT_ALPHA = 0.05
 
 /** The body of `POST /committees/search`. */
 export const CommitteeSearchRequest = Schema.Struct({
-  q: searchText(runQueryFields, "Ended runs that this search finds", "scenario:incident/region-failover"),
+  q: searchText(runQueryFields, "Ended runs that this search finds", "scenario:incident/region-failover@1.1.0"),
   maxSeats: optional(integer({ min: 1, max: MAX_SEATS }).annotate(about("Most seats of the cheaper committee", 3))),
   keepAgreement: withDefault(
     level("The share of cases whose outcome must stay the same", DEFAULT_AGREEMENT),

@@ -6,7 +6,6 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { withControlPlane } from "../../Connection.ts"
-import { plainText } from "../../narrative/PlainText.ts"
 import { output, printedAsJson } from "../../Output.ts"
 import { timeOf } from "../common/Since.ts"
 import { independenceLines, searchLines, worthLines } from "./CommitteeLines.ts"
@@ -37,7 +36,7 @@ const printed = (blocks: ReadonlyArray<ReadonlyArray<string>>, { truncated, wait
     ...(waiting > 0 ? [`${waiting} ended runs are still being read.`] : [])
   ]
   const all = notes.length === 0 ? blocks : [...blocks, notes]
-  return Console.log(all.map((lines) => lines.map(plainText).join("\n")).join("\n\n"))
+  return Console.log(all.map((lines) => lines.join("\n")).join("\n\n"))
 }
 
 const independence = Command.make(
@@ -110,7 +109,7 @@ const search = Command.make(
           payload: { q, keepAgreement, alpha, ...(Option.isSome(maxSeats) && { maxSeats: maxSeats.value }) }
         })
         if (yield* printedAsJson(found)) return
-        yield* Console.log(searchLines(found).map(plainText).join("\n"))
+        yield* Console.log(searchLines(found).join("\n"))
       })
     )
 ).pipe(Command.withDescription("Search the cheapest committee with the same outcomes, on runs that confirm it"))

@@ -1,5 +1,6 @@
 import type { CommitteeIndependence, CommitteeSearchAnswer, CommitteeSeatWorth, CommitteeWorth } from "@runplane/api"
 import { percentText, usdText } from "@runplane/domain"
+import { plainText } from "../../narrative/PlainText.ts"
 import { type Column, tableLines } from "../../Table.ts"
 
 /** Pairs that a table lists, those that err together most first. */
@@ -61,7 +62,7 @@ export const independenceLines = (found: CommitteeIndependence, width: number): 
   const models = new Map(sharedModels.flatMap(({ model, seats: sharing }) => sharing.map((seat) => [seat, model])))
   const shown = pairs.toSorted(byDependence).slice(0, MAX_PAIRS)
   return [
-    summary,
+    plainText(summary),
     truthLine(found),
     ...(effectiveVotes.kind === "known" ? ["This measures dependence, not accuracy."] : []),
     "",
@@ -103,7 +104,7 @@ const worthColumns: ReadonlyArray<Column<CommitteeSeatWorth>> = [
 
 /** One committee with what each seat is worth. */
 export const worthLines = ({ seats, summary }: CommitteeWorth, width: number): ReadonlyArray<string> => [
-  summary,
+  plainText(summary),
   "Votes are counted again, and no agent runs again: what the others would have said without a seat is not known.",
   "",
   ...tableLines(worthColumns, seats, width)
@@ -123,7 +124,7 @@ export const searchLines = (found: CommitteeSearchAnswer): ReadonlyArray<string>
   // Without a chosen subset nothing went on to the other half.
   const isChosen = found.found.kind === "named" || found.found.reason === "not confirmed"
   return [
-    `${summary}.`,
+    `${plainText(summary)}.`,
     ...(found.found.kind === "named" ? namedLines(found.found.committee) : []),
     `${candidates} subsets were tried on ${choosing.cases} cases${which}${
       isChosen ? `; the chosen one was confirmed or refused on ${confirming.cases} other cases` : ""
@@ -137,7 +138,7 @@ export const searchLines = (found: CommitteeSearchAnswer): ReadonlyArray<string>
 type Named = Extract<CommitteeSearchAnswer["found"], { readonly kind: "named" }>["committee"]
 
 const namedLines = ({ accuracy, saved, seats }: Named): ReadonlyArray<string> => [
-  `Remaining seats: ${seats.join(", ")}.`,
+  plainText(`Remaining seats: ${seats.join(", ")}.`),
   ...(accuracy === undefined
     ? ["No decision of the confirming half has a mark correct."]
     : [`Right decisions: ${countText(accuracy.named)}, with all seats ${countText(accuracy.all)}.`]),

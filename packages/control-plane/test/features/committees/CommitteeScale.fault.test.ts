@@ -7,17 +7,20 @@ import { committeeRuns, insertVoters } from "./VoterSeeds.ts"
 
 const RUNS = 100_000
 const SEATS = ["five", "four", "one", "three", "two"]
-/** What it may take on a machine without other work. Milliseconds. */
+/** Processor time of the service, which other work of the machine does not change. Milliseconds. */
 const LIMIT_MS = 2_000
 const OTHER_LIMIT_MS = 1_000
-/** The fastest one counts: a test shares its machine. */
+/** The fastest one counts: the first compiles the code. */
 const TRIALS = 3
 const OTHERS = 20
 
 const timed = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
-    const begin = performance.now()
-    return Effect.map(work, (value) => ({ value, ms: performance.now() - begin }))
+    const [begin, cpu] = [performance.now(), process.cpuUsage()]
+    return Effect.map(work, (value) => {
+      const { system, user } = process.cpuUsage(cpu)
+      return { value, ms: performance.now() - begin, cpuMs: (user + system) / 1_000 }
+    })
   })
 
 layer(layerTestService(), { excludeTestServices: true })("the independence of many runs", (it) => {
@@ -34,6 +37,7 @@ layer(layerTestService(), { excludeTestServices: true })("the independence of ma
           assert.strictEqual(value.body.data[0]?.effectiveVotes.kind, "known")
         }
         const fastest = Math.min(...trials.map(({ ms }) => ms))
+        const least = Math.min(...trials.map(({ cpuMs }) => cpuMs))
         const grown = (process.memoryUsage().rss - before) / 1_048_576
 
         const long = yield* Effect.forkChild(independence)
@@ -43,10 +47,10 @@ layer(layerTestService(), { excludeTestServices: true })("the independence of ma
         const slowest = Math.max(...others)
         const slow = yield* slowness
         yield* Effect.logInfo(
-          `${RUNS} runs: ${fastest.toFixed(0)} ms, ${grown.toFixed(0)} MiB more; the slowest of ${OTHERS} requests ` +
+          `${RUNS} runs: ${fastest.toFixed(0)} ms, CPU of the service ${least.toFixed(0)} ms, ${grown.toFixed(0)} MiB more; the slowest of ${OTHERS} requests ` +
             `beside it ${slowest.toFixed(0)} ms; the machine is ${slow.toFixed(1)} times slower than an idle one`
         )
-        assert.isBelow(fastest, LIMIT_MS * slow)
+        assert.isBelow(least, LIMIT_MS)
         assert.isBelow(slowest, OTHER_LIMIT_MS * slow)
         assert.isBelow(grown, 400)
       }),

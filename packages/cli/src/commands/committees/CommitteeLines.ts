@@ -6,6 +6,9 @@ import { type Column, tableLines } from "../../Table.ts"
 /** Pairs that a table lists, those that err together most first. */
 const MAX_PAIRS = 20
 
+/** Less is not worth its words. */
+const LEAST_SAVED_MS = 50
+
 type Seat = CommitteeIndependence["seats"][number]
 type Pair = CommitteeIndependence["pairs"][number]
 
@@ -144,5 +147,7 @@ const namedLines = ({ accuracy, saved, seats }: Named): ReadonlyArray<string> =>
     : [`Right decisions: ${countText(accuracy.named)}, with all seats ${countText(accuracy.all)}.`]),
   ...(saved.meanMs === undefined
     ? []
-    : [`A decision could come ${(saved.meanMs / 1_000).toFixed(1)} s sooner, an estimate.`])
+    : saved.meanMs < LEAST_SAVED_MS
+      ? ["A decision would come no sooner, an estimate."]
+      : [`A decision could come ${(saved.meanMs / 1_000).toFixed(1)} s sooner, an estimate.`])
 ]

@@ -17,7 +17,7 @@ export const mcNemar = ({ firstOnly, secondOnly }: Discordant): number =>
 
 /** What a paired comparison has to find. */
 export interface PairedTest {
-  /** The share of pairs that differ, whoever is right. */
+  /** The share of pairs that differ, whichever is right. */
   readonly discordance: number
   /** The difference of the two rates that is to be found; at most the discordance. */
   readonly difference: number

@@ -49,6 +49,17 @@ const artifactsAndMessages = Effect.fnUntraced(function* (id: string) {
   yield* ask({ ...message, ids: { id, messageId: "none" }, status: 404 })
 })
 
+/** Marks of all runs, records of agents, and committees. */
+const reportsOverRuns = Effect.gen(function* () {
+  const get = (path: string, query?: string) => ask({ method: "GET", path, ...(query && { query }) })
+  yield* get("/marks", "q=name:correct")
+  yield* get("/marks/agreement", "sources=human,judge")
+  yield* get("/agents/records")
+  yield* ask({ method: "GET", path: "/agents/{participantId}/record", ids: { participantId: "lead" } })
+  for (const part of ["independence", "seats"]) yield* get(`/committees/${part}`, "q=status:completed")
+  yield* ask({ method: "POST", path: "/committees/search", body: { q: "status:completed" }, status: 409 })
+})
+
 const framesUntil = Effect.fnUntraced(function* (url: string, last: string) {
   const stream = yield* openStream(url)
   const frames: Array<SseFrame> = []
@@ -145,11 +156,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       // OpenTelemetry.
       for (const signal of ["traces", "logs", "metrics"]) yield* post(`/v1/${signal}`, {})
 
-      // Marks of all runs.
-      yield* get("/marks", "q=name:correct")
-      yield* get("/marks/agreement", "sources=human,judge")
-      yield* get("/agents/records")
-      yield* ask({ method: "GET", path: "/agents/{participantId}/record", ids: { participantId: "lead" } })
+      yield* reportsOverRuns
 
       // Views.
       const view = yield* post("/views", { name: "Mine", resource: "runs", q: "status:failed", sort: "cost desc" })

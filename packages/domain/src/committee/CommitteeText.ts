@@ -76,7 +76,7 @@ export const searchResultText = (found: CommitteeSearch): string => {
   if (found.kind === "none") {
     return found.reason === "none chosen"
       ? "No smaller committee is cheaper and has the same outcomes on the first half of the cases"
-      : "The smaller committee that was chosen on one half of the cases failed on the other: none is named"
+      : "The smaller committee that was chosen on one half of the cases failed on the other, so no committee is named"
   }
   const { agreement, removed, saved } = found.committee
   const { cases } = found.search.confirming

@@ -1,4 +1,5 @@
 import { type NotCounted, type Recount, recountWithout } from "../insight/Recount.ts"
+import type { BoundPolicy } from "../policies/Policy.ts"
 import { type CaseShare, shareOfCases } from "../statistics/CasePatterns.ts"
 import { savedMs } from "./CriticalPath.ts"
 
@@ -33,17 +34,23 @@ export interface Half {
 }
 
 /**
- * Groups the runs of a half. Without this: each subset counts the votes of each run again; costs minutes for 10,000 runs
- * of 12 seats, because few committees vote in more than a few hundred ways.
+ * Groups the runs of a half. Without this: each subset counts the votes of each run again; costs minutes for 10,000
+ * runs of 12 seats, because few committees vote in more than a few hundred ways.
  */
 export const halfOfRuns = (runs: ReadonlyArray<SearchRun>): Half => {
   const runsOf = new Map<string, number>()
   for (const { caseId } of runs) runsOf.set(caseId, (runsOf.get(caseId) ?? 0) + 1)
   const groups = new Map<string, Group>()
   const groupOf = new Map<SearchRun, Group>()
+  const policies = new Map<BoundPolicy, string>()
+  const policyText = (policy: BoundPolicy) => {
+    const text = policies.get(policy) ?? JSON.stringify(policy)
+    policies.set(policy, text)
+    return text
+  }
   for (const run of runs) {
     const recounts = [run.recount, ...(run.underPolicies ?? [])]
-    const key = JSON.stringify(recounts.map((recount) => (recount === undefined ? null : recountKey(recount))))
+    const key = recounts.map((recount) => (recount === undefined ? "" : recountKey(recount, policyText))).join("\n")
     const group = groups.get(key) ?? { recounts, weight: 0 }
     group.weight += 1 / (runsOf.get(run.caseId) ?? 1)
     groups.set(key, group)
@@ -56,7 +63,10 @@ export const halfOfRuns = (runs: ReadonlyArray<SearchRun>): Half => {
 }
 
 /** Equal for runs that every recount counts alike: ids of proposals are replaced by their order. */
-const recountKey = ({ acts, decided, mode, positive, terms }: Recount): string => {
+const recountKey = (
+  { acts, decided, mode, positive, terms }: Recount,
+  policyText: (policy: BoundPolicy) => string
+): string => {
   const ids = new Map<string, number>()
   const idOf = (proposalId: string) => {
     const known = ids.get(proposalId) ?? ids.size
@@ -64,7 +74,9 @@ const recountKey = ({ acts, decided, mode, positive, terms }: Recount): string =
     return known
   }
   const said = acts.map(({ proposalId, ...act }) => [idOf(proposalId), act])
-  return JSON.stringify([mode, positive, decided.map(idOf), said, terms])
+  const { initiator, participants, policy, release } = terms
+  const about = [mode, positive, decided.map(idOf), said, initiator, participants, release]
+  return JSON.stringify(about) + policyText(policy)
 }
 
 const isSame = ({ recounts }: Group, policy: number, removed: ReadonlySet<string>): boolean => {

@@ -86,6 +86,6 @@ describe("a committee in one line", () => {
       searchResultText(found(1, 0.9835)),
       "Without b 40 % cheaper, same outcome in all 180 cases (at least 98.3 %)"
     )
-    assert.match(searchResultText({ kind: "none", reason: "not confirmed", search }), /none is named$/)
+    assert.match(searchResultText({ kind: "none", reason: "not confirmed", search }), /no committee is named$/)
   })
 })

@@ -8,8 +8,7 @@ import {
   type RunEventsQuery,
   type RunListQuery,
   type RunStreamQuery,
-  runNotFound,
-  tooFewRuns
+  runNotFound
 } from "@runplane/api"
 import { emptyRunMetrics, emptyRunState, type RunDescriptor, RunId } from "@runplane/domain"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -24,7 +23,7 @@ import { Admin, Runtime } from "./FakeAdministration.ts"
 import { AgUi, Dashboard, Replay } from "./FakeDashboard.ts"
 import { Erasures } from "./FakeErasures.ts"
 import { Evidence } from "./FakeEvidence.ts"
-import { Alerts, MarkReports, Marks, Prices, Query, Views } from "./FakeSearch.ts"
+import { Alerts, Committees, MarkReports, Marks, Prices, Query, Views } from "./FakeSearch.ts"
 
 export const RUN_ID = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
@@ -284,15 +283,6 @@ const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) 
         flips: [],
         isLimited: false
       })
-  })
-})
-
-const Committees = HttpApiBuilder.group(ControlPlaneApi, "committees", (handlers) => {
-  const none = () => Effect.succeed({ data: [], truncated: false, waiting: 0 })
-  return handlers.handleAll({
-    independence: none,
-    seats: none,
-    search: () => Effect.fail(tooFewRuns({ cases: 0, needed: 149, missing: 149 }))
   })
 })
 

@@ -115,7 +115,7 @@ export const CommitteeSearchAnswer = Schema.Struct({
       search: effort
     }),
     Schema.Struct({
-      kind: Schema.Literal("none").annotate(about("None is named", "none")),
+      kind: Schema.Literal("none").annotate(about("No committee is named", "none")),
       reason: Schema.Literals(["none chosen", "not confirmed"]).annotate(
         about("No cheaper subset agrees on the first half, or the chosen one failed on the other", "not confirmed")
       ),

@@ -46,7 +46,7 @@ layer(layerTestService(), { excludeTestServices: true })("committees", (it) => {
       const open = yield* recordedAs("running", ...opened, votes(RISK, "APPROVE"), votes(LEAD, "APPROVE"), commits)
       yield* mark(one, true)
       yield* mark(open, true)
-      // The mark of a judge is no truth here.
+      // The mark of a judge does not count as a truth.
       yield* mark(other, true, "judge")
       const judged = yield* until(get("/committees/independence"), ({ data }) => data[0]?.truth.withTruth === 1)
       assert.deepInclude(judged.data[0], { runs: 2, participants: [COST, LEAD, RISK] })
@@ -91,7 +91,7 @@ layer(layerTestService(), { excludeTestServices: true })("committees", (it) => {
       yield* mark(other, false)
       const both = yield* until(get("/committees/independence"), ({ data }) => data[0]?.truth.withTruth === 2)
       assert.deepInclude(both.data[0].seats[2], { seat: RISK, runs: 2, errors: 1 })
-      // An abstention is no error.
+      // An abstention does not count as an error.
       assert.deepInclude(both.data[0].seats[0], { seat: COST, runs: 1, errors: 0 })
 
       const worths = yield* get("/committees/seats")

@@ -1379,7 +1379,7 @@ class CommitteeSearchAnswerFound2Search(TypedDict):
 
 class CommitteeSearchAnswerFound2(TypedDict):
     kind: Literal["none"]
-    """None is named."""
+    """No committee is named."""
     reason: Literal["none chosen", "not confirmed"]
     """No cheaper subset agrees on the first half, or the chosen one failed on the other."""
     search: CommitteeSearchAnswerFound2Search

@@ -155,8 +155,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     "needs the SDK of PyPI; tested by hand",
   'docs/reference/seal.md: m0 = SHA-256("runplane-marks-v1\\n" + runId)': "a formula",
   'docs/reference/seal.md: h0 = SHA-256("runplane-seal-v2\\n" + runId)': "a formula",
-  "docs/reference/committees.md: phi = (b - p q) / sqrt(p (1 - p) q (1 - q))": "a formula",
-  "docs/reference/committees.md: n / (1 + (n - 1) r)": "a formula",
   'docs/reference/erasure.md: {"find": "Ann Lee", "reason": "request 4711", "dryRun": true}':
     "two bodies of requests; packages/control-plane/test/features/erasure sends such ones",
   'docs/reference/seal-format.md: disclosure = base64url(["<salt>","<pointer>",<text of the value>])': "a formula",

@@ -80,6 +80,9 @@ export const leastNeeded = (seats: ReadonlyArray<Worth>): Worth | undefined =>
     .filter(({ changed }) => changed.n > 0)
     .toSorted((one, other) => one.changed.rate - other.changed.rate || other.costPerRunUsd - one.costPerRunUsd)[0]
 
+/** Below this many runs the sentence warns of itself. */
+const FEW_RUNS = 30
+
 /** What the committee would be without its least needed seat; undefined when no run can be counted again. */
 export const withoutText = ({ costUsd, seats }: CommitteeWorth): string | undefined => {
   const least = leastNeeded(seats)
@@ -97,7 +100,8 @@ export const withoutText = ({ costUsd, seats }: CommitteeWorth): string | undefi
     changed.count === 0
       ? `no outcome changes in ${counted(changed.n, "run")}${bound}`
       : `${changed.count} of ${counted(changed.n, "decision")} would be refused`
-  return `Without ${seat} ${cheaper}, and ${same}.`
+  const few = changed.n < FEW_RUNS ? " Too few runs to rely on." : ""
+  return `Without ${seat} ${cheaper}, and ${same}.${few}`
 }
 
 /** How many runs have a truth, and a warning when they are not like the others. */

@@ -70,6 +70,10 @@ describe("what a committee would be without a seat", () => {
     const text = (change: Partial<typeof one>, costUsd = 3.2) =>
       withoutText({ ...worth, costUsd, seats: [{ ...one, ...change }] })
     assert.strictEqual(text({}), "Without risk-analyst 40 % cheaper, and 31 of 320 decisions would be refused.")
+    assert.include(
+      text({ changed: { count: 0, n: 3, rate: 0, low: 0, high: 0.6 } }),
+      "in 3 runs. Too few runs to rely on."
+    )
     assert.include(text({ guessedCostUsd: 0.1 }), "about 40 % cheaper")
     assert.include(text({ costUsd: 0 }), "no cheaper")
     assert.include(text({ costUsd: 0 }, 0), "with no known cost")

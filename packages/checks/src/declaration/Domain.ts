@@ -32,6 +32,10 @@ export const domain: FolderTables = {
       meaning: "a person as a voter: seats, items, answers and what they are bound to",
       knows: ["insight", "policies", "events", ...BASE]
     },
+    shadows: {
+      meaning: "what an agent did that was tried beside a participant",
+      knows: ["people", "events", ...BASE]
+    },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",
       knows: ["marks", "insight", "statistics", "events", ...BASE]

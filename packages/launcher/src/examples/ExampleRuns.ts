@@ -36,6 +36,7 @@ import { PolicyRegistration } from "../control-plane/PolicyRegistration.ts"
 import { controlPlaneForPeople, LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
 import { launchedSeats, longestLifeMs } from "../people/LaunchedSeats.ts"
 import { People } from "../people/People.ts"
+import { Shadows } from "../shadows/Shadows.ts"
 import { type KeyedLaunch, makeLaunchKeys } from "./LaunchKeys.ts"
 import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
 import { failedParticipant, hostedAgent, type Member, ParticipantAgents } from "./ParticipantAgents.ts"
@@ -80,6 +81,7 @@ export class ExampleRuns extends Context.Service<
       const cancelCallbacks = yield* CancelCallbacks
       const runs = yield* LaunchedRuns
       const slots = yield* AgentSlots
+      const shadows = yield* Shadows
       const seats = launchedSeats(yield* People)
       const service = yield* Effect.scope
       const runEnds = makeRunEnds({ runs, graceMs: settings.agentExitGraceMs }, service)
@@ -177,6 +179,7 @@ export class ExampleRuns extends Context.Service<
           if (!(yield* watch.settle)) return yield* agentAttachFailed(sessionId, yield* watch.dead)
           const ttlMs = longestLifeMs(compiled)
           yield* runEnds.follow({ sessionId, ttlMs, run: controlPlaneRun, agents: yield* watch.agents })
+          yield* startShadows(compiled, ttlMs)
           return {
             compiled,
             hostedAgents: hosted,
@@ -200,6 +203,28 @@ export class ExampleRuns extends Context.Service<
           })
         )
       })
+
+      /** Agents that are tried beside participants: in the background, after the launch has succeeded. */
+      const startShadows = ({ shadows: declared = [], ...compiled }: CompileLaunchResult, ttlMs: number) =>
+        Effect.forEach(
+          declared,
+          (shadow) =>
+            shadows.start({
+              compiled,
+              shadow,
+              ttlMs,
+              agent: Effect.gen(function* () {
+                const { runDescriptor } = compiled
+                const found = yield* participants.find(shadow.agent)
+                const joinHeader =
+                  runDescriptor.telemetry === undefined
+                    ? undefined
+                    : yield* runs.joinHeader(runDescriptor, shadow.shadow)
+                return { ...found, joinHeader }
+              })
+            }),
+          { discard: true }
+        )
 
       /** Every agent in declaration order. A failure of the initiator ends the launch at once; others are collected. */
       const attachAll = Effect.fnUntraced(function* (

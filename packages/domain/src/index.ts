@@ -147,6 +147,15 @@ export * from "./gate/Baseline.ts"
 export * from "./gate/CaseFile.ts"
 export * from "./gate/Flips.ts"
 export * from "./gate/RecordedLaunch.ts"
+export {
+  expectedSide,
+  type PairedVotes,
+  pairedVotes,
+  type ShadowPair,
+  shadowCheck,
+  shadowPair,
+  shadowPlanText
+} from "./gate/ShadowPairs.ts"
 export * from "./gate/Stability.ts"
 export * from "./gate/Trial.ts"
 export * from "./gate/TypicalRun.ts"

@@ -40,7 +40,13 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("telemetry 
         call("GET", `/runs/${runId}/events?type=llm.call.completed`, operator),
         ({ body }) => body.data
       )
-      const sent = yield* post(exportOf([toolSpan(41, 2), span({ trace: 41, span: 1, attributes: called })]), ofShadow)
+      const sent = yield* post(
+        exportOf([
+          toolSpan(41, 2),
+          span({ trace: 41, span: 1, attributes: { ...called, "macp.session.id": sessionId } })
+        ]),
+        ofShadow
+      )
       assert.strictEqual(sent.text, "{}")
       const [event] = yield* until(calls, (found) => found.length === 1)
       assert.deepInclude(event.data, {

@@ -36,7 +36,7 @@ export interface RanTrial {
   readonly promptHash?: string
   /** Why the launch or the run failed. */
   readonly failure?: string
-  /** The votes of the seat and of the shadow that is compared with it. */
+  /** The votes of the participant and of the shadow that is compared with it. */
   readonly pair?: ShadowPair
 }
 
@@ -76,7 +76,7 @@ export const emptyProgress = (cases: ReadonlyArray<LoadedCase>): GateProgress =>
   isOutOfBudget: false
 })
 
-/** A shadow that is compared with its seat, by its name. */
+/** A shadow that is compared with its participant, by its name. */
 export interface GateShadow {
   readonly name: string
   /** The first half of a case's runs has ended. */
@@ -186,7 +186,7 @@ const isForbidden = ({ loaded, ran }: CaseProgress): boolean =>
 
 const pairsOf = ({ ran }: CaseProgress): ReadonlyArray<ShadowPair> => ran.flatMap(({ pair }) => pair ?? [])
 
-/** A plan, with the name of the shadow that is compared with its seat. */
+/** A plan, with the name of the shadow that is compared with its participant. */
 export interface ShadowPlan extends Plan {
   readonly shadow?: Pick<GateShadow, "name"> | undefined
 }

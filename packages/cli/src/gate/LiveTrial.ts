@@ -62,7 +62,7 @@ export const liveTrials = (gateId: string, services: Services, shadow?: string):
     Effect.retry({ schedule: OUTAGE_CHECKS, while: isUnreachable })
   )
 
-  /** The votes of a seat and its shadow, whose acts the launch service adds after the end of the run. */
+  /** The votes of a participant and its shadow, whose acts the launch service adds after the end of the run. */
   const pairOf = Effect.fnUntraced(
     function* (record: DeliberationReader, shadow: string, expected: boolean) {
       const { runId } = record.read()
@@ -81,7 +81,7 @@ export const liveTrials = (gateId: string, services: Services, shadow?: string):
       for (const event of found) record.take(event)
       const run = record.read()
       const by = activePolicy(run, () => undefined, policyReader())
-      return shadowPair(run, by, shadow, expected) ?? { runId, seat: undefined, shadow: undefined }
+      return shadowPair(run, by, shadow, expected) ?? { runId, participant: undefined, shadow: undefined }
     },
     Effect.mapError(planeFailure),
     Effect.retry({ schedule: OUTAGE_CHECKS, while: isUnreachable })

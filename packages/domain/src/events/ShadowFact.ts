@@ -5,7 +5,7 @@ import type { JsonObject } from "../values/PayloadDecoder.ts"
 /** The kind of the artifact with the acts of a shadow. */
 export const SHADOW_ACTS = "shadow.acts"
 
-/** Between the seat and the agent in the name of a shadow. */
+/** Between the participant and the agent in the name of a shadow. */
 const BETWEEN = "~"
 
 /** The name of a shadow wherever votes are counted: `risk-officer~risk-agent-2`. */

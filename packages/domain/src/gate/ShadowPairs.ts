@@ -5,11 +5,11 @@ import { mcNemar, pairedRunsNeeded } from "../statistics/McNemar.ts"
 import { DEFAULT_MIN_DROP, type Expectations } from "./CaseFile.ts"
 import type { GateCheck, Plan } from "./Verdict.ts"
 
-/** The votes of a seat and of its shadow in one session: whether each is a vote for the expected outcome. */
+/** The votes of a participant and of its shadow in one session: whether each is a vote for the expected outcome. */
 export interface ShadowPair {
   readonly runId: string
   /** Undefined without a vote. */
-  readonly seat: boolean | undefined
+  readonly participant: boolean | undefined
   readonly shadow: boolean | undefined
 }
 
@@ -36,29 +36,29 @@ export const shadowPair = (
     const vote = voteOf(name)
     return vote === undefined ? undefined : vote.isForOutcome === (positive === expected)
   }
-  return { runId: run.runId, seat: isRight(fact.as), shadow: isRight(shadow) }
+  return { runId: run.runId, participant: isRight(fact.as), shadow: isRight(shadow) }
 }
 
 /** How the votes of two voters differ over the same sessions. */
 export interface PairedVotes {
   /** Sessions in which both have voted. */
   readonly n: number
-  readonly seatRight: number
+  readonly participantRight: number
   readonly shadowRight: number
   /** Right votes of the one where the other's is wrong. */
-  readonly seatOnly: number
+  readonly participantOnly: number
   readonly shadowOnly: number
 }
 
 export const pairedVotes = (pairs: ReadonlyArray<ShadowPair>): PairedVotes => {
-  const both = pairs.filter(({ seat, shadow }) => seat !== undefined && shadow !== undefined)
+  const both = pairs.filter(({ participant, shadow }) => participant !== undefined && shadow !== undefined)
   const count = (test: (pair: ShadowPair) => boolean) => both.filter(test).length
   return {
     n: both.length,
-    seatRight: count(({ seat }) => seat === true),
+    participantRight: count(({ participant }) => participant === true),
     shadowRight: count(({ shadow }) => shadow === true),
-    seatOnly: count(({ seat, shadow }) => seat === true && shadow === false),
-    shadowOnly: count(({ seat, shadow }) => seat === false && shadow === true)
+    participantOnly: count(({ participant, shadow }) => participant === true && shadow === false),
+    shadowOnly: count(({ participant, shadow }) => participant === false && shadow === true)
   }
 }
 
@@ -70,10 +70,11 @@ export const shadowPlanText = (
   { maxRuns }: Plan,
   difference = DEFAULT_MIN_DROP
 ): string => {
-  const { n, seatOnly, shadowOnly } = pairedVotes(pairs)
-  const apart = seatOnly + shadowOnly
-  if (n === 0) return "the seat and its shadow have voted in no run of the first half: the needed runs are not known"
-  const said = `the seat and its shadow differ in ${apart} of ${of(n, "run")}`
+  const { n, participantOnly, shadowOnly } = pairedVotes(pairs)
+  const apart = participantOnly + shadowOnly
+  if (n === 0)
+    return "the participant and its shadow have voted in no run of the first half: the needed runs are not known"
+  const said = `the participant and its shadow differ in ${apart} of ${of(n, "run")}`
   if (apart === 0) return `${said}: no number of runs follows from that; one more difference would need more`
   const discordance = apart / n
   const wanted = Math.min(difference, discordance)
@@ -84,24 +85,28 @@ export const shadowPlanText = (
   return `${said}: ${found} needs ${of(needed, "run")}${limit}`
 }
 
-/** Whether the shadow votes as well as its seat over the same sessions: McNemar's exact test, two-sided. */
+/** Whether the shadow votes as well as its participant over the same sessions: McNemar's exact test, two-sided. */
 export const shadowCheck = (shadow: string, pairs: ReadonlyArray<ShadowPair>, looks: number): GateCheck => {
   const votes = pairedVotes(pairs)
-  const { n, seatOnly, seatRight, shadowOnly, shadowRight } = votes
+  const { n, participantOnly, participantRight, shadowOnly, shadowRight } = votes
   const lacking = pairs.length - n
   const left = lacking === 0 ? "" : `; ${of(lacking, "run")} without a vote of both`
   if (n === 0) {
     return {
       name: "shadow",
       verdict: "inconclusive",
-      message: `${shadow} and its seat have voted together in no run${left}`
+      message: `${shadow} and its participant have voted together in no run${left}`
     }
   }
-  const p = mcNemar({ firstOnly: seatOnly, secondOnly: shadowOnly })
-  const figures = `${shadow} is right in ${shadowRight} of ${of(n, "run")}, its seat in ${seatRight}`
-  const split = `${shadowOnly} against ${seatOnly} where they differ, p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`}`
+  const p = mcNemar({ firstOnly: participantOnly, secondOnly: shadowOnly })
+  const figures = `${shadow} is right in ${shadowRight} of ${of(n, "run")}, its participant in ${participantRight}`
+  const split = `${shadowOnly} against ${participantOnly} where they differ, p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`}`
   const isClear = p <= ALPHA / looks
-  const verdict = !isClear ? "inconclusive" : shadowOnly > seatOnly ? "pass" : "fail"
-  const word = !isClear ? "may be chance" : shadowOnly > seatOnly ? "the shadow is better" : "the shadow is worse"
+  const verdict = !isClear ? "inconclusive" : shadowOnly > participantOnly ? "pass" : "fail"
+  const word = !isClear
+    ? "may be chance"
+    : shadowOnly > participantOnly
+      ? "the shadow is better"
+      : "the shadow is worse"
   return { name: "shadow", verdict, message: `${figures}: ${split}, ${word}${left}` }
 }

@@ -3,8 +3,8 @@ import { type Act, isOpening } from "./Act.ts"
 import type { Deliberation } from "./Deliberation.ts"
 
 /**
- * The run as if the shadow had acted instead of its seat: for questions about the shadow alone. The others have
- * answered the seat, so the acts of the shadow are the last before the commitment, and what the seat has proposed stays.
+ * The run as if the shadow had acted instead of its participant: for questions about the shadow alone. The others have
+ * answered the participant, so the acts of the shadow are the last before the commitment, and what the participant has proposed stays.
  */
 export const withShadow = (run: Deliberation, { acts, as, shadow }: ShadowFact): Deliberation => {
   const spent = run.shadowSpending.get(shadow)

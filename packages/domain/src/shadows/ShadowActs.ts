@@ -14,7 +14,7 @@ const reason = Schema.String.check(Schema.isMaxLength(MAX_SHADOW_REASON))
 
 /** What a reader of the acts has to know. */
 export const SHADOW_NOTE =
-  "The shadow saw the session without the messages of the seat, until it had acted on the same subject. What others sent after an act of the seat answered the seat, not the shadow."
+  "The shadow saw the session without the messages of the participant, until it had acted on the same subject. What others sent after an act of the participant answered the participant, not the shadow."
 
 const SeenAct = Schema.Struct({
   messageType: boundedText,

@@ -11,22 +11,25 @@ import {
 import { commits, type Drafts, governed, opened, proposes, votes } from "../support/deliberations.ts"
 import { draft } from "../support/events.ts"
 
-const pairs = (counts: Readonly<Record<"both" | "seat" | "shadow" | "none" | "lacking", number>>) => {
-  const of = (count: number, seat: boolean | undefined, shadow: boolean | undefined): ReadonlyArray<ShadowPair> =>
-    Array.from({ length: count }, () => ({ runId: "r", seat, shadow }))
+const pairs = (counts: Readonly<Record<"both" | "participant" | "shadow" | "none" | "lacking", number>>) => {
+  const of = (
+    count: number,
+    participant: boolean | undefined,
+    shadow: boolean | undefined
+  ): ReadonlyArray<ShadowPair> => Array.from({ length: count }, () => ({ runId: "r", participant, shadow }))
   return [
     ...of(counts.both, true, true),
-    ...of(counts.seat, true, false),
+    ...of(counts.participant, true, false),
     ...of(counts.shadow, false, true),
     ...of(counts.none, false, false),
     ...of(counts.lacking, true, undefined)
   ]
 }
-const none = { both: 0, seat: 0, shadow: 0, none: 0, lacking: 0 }
+const none = { both: 0, participant: 0, shadow: 0, none: 0, lacking: 0 }
 
-describe("a shadow and its seat over the same sessions", () => {
+describe("a shadow and its participant over the same sessions", () => {
   it.each([
-    ["the shadow is worse", { ...none, both: 10, seat: 8 }, "fail"],
+    ["the shadow is worse", { ...none, both: 10, participant: 8 }, "fail"],
     ["the shadow is better", { ...none, both: 10, shadow: 8 }, "pass"],
     ["may be chance", { ...none, both: 10, shadow: 5 }, "inconclusive"],
     ["may be chance", { ...none, both: 30 }, "inconclusive"]
@@ -37,18 +40,18 @@ describe("a shadow and its seat over the same sessions", () => {
   })
 
   it("names the figures, the test and the runs without a vote of both", () => {
-    const check = shadowCheck("b~new", pairs({ both: 10, seat: 8, shadow: 1, none: 1, lacking: 2 }), 1)
+    const check = shadowCheck("b~new", pairs({ both: 10, participant: 8, shadow: 1, none: 1, lacking: 2 }), 1)
     const p = mcNemar({ firstOnly: 8, secondOnly: 1 }).toFixed(3)
     assert.deepStrictEqual(check, {
       name: "shadow",
       verdict: "fail",
       message:
-        `b~new is right in 11 of 20 runs, its seat in 18: 1 against 8 where they differ, p = ${p}, ` +
+        `b~new is right in 11 of 20 runs, its participant in 18: 1 against 8 where they differ, p = ${p}, ` +
         "the shadow is worse; 2 runs without a vote of both"
     })
     // Each of three looks has a third of the level.
     assert.strictEqual(
-      shadowCheck("b~new", pairs({ ...none, both: 10, seat: 8, shadow: 1 }), 3).verdict,
+      shadowCheck("b~new", pairs({ ...none, both: 10, participant: 8, shadow: 1 }), 3).verdict,
       "inconclusive"
     )
   })
@@ -56,7 +59,10 @@ describe("a shadow and its seat over the same sessions", () => {
   it("are not compared without a run in which both have voted", () => {
     const { message, verdict } = shadowCheck("b~new", pairs({ ...none, lacking: 3 }), 1)
     assert.strictEqual(verdict, "inconclusive")
-    assert.strictEqual(message, "b~new and its seat have voted together in no run; 3 runs without a vote of both")
+    assert.strictEqual(
+      message,
+      "b~new and its participant have voted together in no run; 3 runs without a vote of both"
+    )
   })
 })
 
@@ -65,15 +71,15 @@ describe("the number of runs, from the first half", () => {
 
   it("is named with the discordance that it follows from", () => {
     assert.match(
-      shadowPlanText(pairs({ ...none, both: 8, seat: 2 }), plan),
-      /^the seat and its shadow differ in 2 of 10 runs: to find a difference of 10 points in 80 of 100 gates needs \d+ runs, and --max-runs allows 80$/
+      shadowPlanText(pairs({ ...none, both: 8, participant: 2 }), plan),
+      /^the participant and its shadow differ in 2 of 10 runs: to find a difference of 10 points in 80 of 100 gates needs \d+ runs, and --max-runs allows 80$/
     )
   })
 
   it("is smaller where both mostly agree", () => {
     const needed = (text: string) => Number(/needs (\d+) runs/.exec(text)?.[1])
-    const rare = needed(shadowPlanText(pairs({ ...none, both: 90, seat: 10 }), plan))
-    const often = needed(shadowPlanText(pairs({ ...none, both: 60, seat: 40 }), plan))
+    const rare = needed(shadowPlanText(pairs({ ...none, both: 90, participant: 10 }), plan))
+    const often = needed(shadowPlanText(pairs({ ...none, both: 60, participant: 40 }), plan))
     assert.isBelow(rare, often)
   })
 
@@ -109,14 +115,14 @@ describe("a pair of votes", () => {
 
   it("is right for the outcome that the case expects, whatever the run decided", () => {
     for (const positive of [true, false]) {
-      assert.deepInclude(pairOf(true, positive, shadowed("APPROVE")), { seat: false, shadow: true })
-      assert.deepInclude(pairOf(false, positive, shadowed("APPROVE")), { seat: true, shadow: false })
+      assert.deepInclude(pairOf(true, positive, shadowed("APPROVE")), { participant: false, shadow: true })
+      assert.deepInclude(pairOf(false, positive, shadowed("APPROVE")), { participant: true, shadow: false })
     }
   })
 
   it("does not exist without the acts of the shadow, and lacks a vote that was not cast", () => {
     assert.isUndefined(pairOf(true, true))
-    assert.deepInclude(pairOf(true, true, shadowed("ABSTAIN")), { seat: false, shadow: undefined })
+    assert.deepInclude(pairOf(true, true, shadowed("ABSTAIN")), { participant: false, shadow: undefined })
   })
 
   it("needs a case that names the outcome", () => {

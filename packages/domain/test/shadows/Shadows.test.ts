@@ -44,7 +44,7 @@ const voteOf = (name: string, ...drafts: Drafts) => {
 }
 
 describe("the vote of a shadow", () => {
-  it("counts under its own name, as if it had been cast in place of its seat's", () => {
+  it("counts under its own name, as if it had been cast in place of its participant's", () => {
     const drafts = [...history, shadowed([act("Vote", "REJECT")])]
     assert.deepInclude(voteOf("b~new", ...drafts), { isForOutcome: false, isAgainstMajority: false })
     assert.deepInclude(voteOf("b", ...drafts), { isForOutcome: true })
@@ -101,7 +101,7 @@ describe("the vote of a shadow", () => {
     assert.deepStrictEqual(whatIf(run, by, {}), whatIf(before.run, before.by, {}))
   })
 
-  it("keeps what its seat has proposed, which others have answered", () => {
+  it("keeps what its participant has proposed, which others have answered", () => {
     const { run } = governed(
       opened({ rules: majority }),
       proposes("b"),

@@ -21,7 +21,7 @@ export const shadowFaults = (
   block: ReadonlyArray<string>
 ): ReadonlyArray<PackFault> => {
   const faults: Array<PackFault> = []
-  const seats = new Map(participants.map(({ agentRef, id }) => [id, agentRef]))
+  const agents = new Map(participants.map(({ agentRef, id }) => [id, agentRef]))
   const from = kickoffTemplate?.[0]?.["from"]
   const initiator = initiatorParticipantId ?? (typeof from === "string" ? from : undefined) ?? participants[0]?.id
   const say = (index: number, key: "as" | "agent", message: string) =>
@@ -36,10 +36,10 @@ export const shadowFaults = (
   }
   const names = new Set<string>()
   for (const [index, { agent, as }] of shadows.entries()) {
-    const own = seats.get(as)
+    const own = agents.get(as)
     const name = shadowName(as, agent)
     if (own === undefined) {
-      say(index, "as", `"${as}" is not a participant; name one of: ${[...seats.keys()].join(", ")}`)
+      say(index, "as", `"${as}" is not a participant; name one of: ${[...agents.keys()].join(", ")}`)
     } else if (as === initiator) {
       say(index, "as", `"${as}" opens the session: its messages cannot be left out for a shadow`)
     } else if (Object.hasOwn(people, as) || isPerson?.(own) === true) {
@@ -54,7 +54,7 @@ export const shadowFaults = (
     }
     if (names.has(name))
       say(index, "agent", `"${agent}" is already a shadow of "${as}": name another agent, or remove it`)
-    if (seats.has(name))
+    if (agents.has(name))
       say(index, "as", `"${as}" makes the name ${name}, which a participant has: rename that participant`)
     names.add(name)
   }

@@ -132,7 +132,7 @@ const make = Effect.gen(function* () {
     return yield* Effect.raceFirst(Effect.raceFirst(exit, flood), Effect.raceFirst(session, late))
   })
 
-  /** The session has ended: the shadow may still act where its seat has, and then ends by itself. */
+  /** The session has ended: the shadow may still act where its participant has, and then ends by itself. */
   const afterEnd = Effect.fnUntraced(function* (runtime: ShadowRuntime, agent: AttachedAgent) {
     const { agentExitGraceMs, shadowGraceMs } = settings
     const acted = Effect.gen(function* () {
@@ -148,12 +148,12 @@ const make = Effect.gen(function* () {
   const play = Effect.fnUntraced(function* (launch: ShadowLaunch, runtime: ShadowRuntime, token: string) {
     const { compiled, shadow } = launch
     const { framework, joinHeader, manifest } = yield* launch.agent
-    const seat = compiled.participantBindings.find(({ participantId }) => participantId === shadow.as)
+    const participant = compiled.participantBindings.find(({ participantId }) => participantId === shadow.as)
     const { sessionId } = compiled
     const lease = yield* slots.acquire(1, { sessionId, scenarioRef: compiled.display.scenarioRef })
     const assignment: AgentAssignment = {
       compiled,
-      binding: { participantId: shadow.as, role: seat?.role ?? "", agentRef: shadow.agent },
+      binding: { participantId: shadow.as, role: participant?.role ?? "", agentRef: shadow.agent },
       token,
       framework,
       joinHeader,
@@ -170,7 +170,7 @@ const make = Effect.gen(function* () {
     const outcome = yield* Effect.scoped(
       Effect.gen(function* () {
         const token = Base64Url.encode(yield* random.randomBytes(TOKEN_BYTES))
-        const runtime = yield* makeShadowRuntime({ seat: shadow.as, token })
+        const runtime = yield* makeShadowRuntime({ participant: shadow.as, token })
         const played = yield* Effect.exit(play(launch, runtime, token))
         const failure = Exit.isSuccess(played) ? played.value : failureText(played)
         return { messages: yield* runtime.messages, signals: yield* runtime.signals, failure }

@@ -45,7 +45,7 @@ describe("shadows of a launch", () => {
   )
 
   it.effect.each([
-    ["without a seat", "shadows: [{ agent: y }]", /invalid spec\.launch\.shadows\.0\.as in .*scenario\.yaml/],
+    ["without a participant", "shadows: [{ agent: y }]", /invalid spec\.launch\.shadows\.0\.as in .*scenario\.yaml/],
     ["of another form", "shadows: { as: second, agent: y }", /invalid spec\.launch\.shadows in .*scenario\.yaml/]
   ] as const)("are no entry %s when the pack is read", ([, launch, message]) =>
     Effect.map(Effect.exit(compile({ launch })), (exit) => assert.match(String(exit), message))
@@ -62,7 +62,7 @@ describe("shadows of a launch", () => {
 
   it.each([
     [
-      "an unknown seat",
+      "an unknown participant",
       [{ as: "none", agent: "y" }],
       "shadows.0.as",
       'shadows.0.as "none" is not a participant; name one of: lead, risk, ana'

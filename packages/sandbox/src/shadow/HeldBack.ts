@@ -16,12 +16,12 @@ export interface Relayed {
 }
 
 /**
- * What a shadow is not shown yet. The messages of the real seat wait until the shadow has acted on the same subject,
- * because it could copy them; the end of the session waits for the ballots that the seat has cast and the shadow has
+ * What a shadow is not shown yet. The messages of the real participant wait until the shadow has acted on the same subject,
+ * because it could copy them; the end of the session waits for the ballots that the participant has cast and the shadow has
  * not.
  */
 export interface HeldBack {
-  /** Of the real seat, in their order. */
+  /** Of the real participant, in their order. */
   readonly held: ReadonlyArray<Relayed>
   readonly end: Relayed | undefined
   /** What the shadow has done. */
@@ -53,10 +53,10 @@ export const actOf = ({ messageType, mode, payload }: Envelope): Act => {
 }
 
 /** The next accepted message of the real session, and the messages that the shadow is shown now. */
-export const relayNext = (so: HeldBack, next: Relayed, seat: string): Step => {
+export const relayNext = (so: HeldBack, next: Relayed, participant: string): Step => {
   const { act, envelope } = next
   if (act.kind === "end") return letGo({ ...so, end: next })
-  if (envelope.sender === seat) {
+  if (envelope.sender === participant) {
     return so.acted.some((done) => frees(done, act)) ? [so, [next]] : [{ ...so, held: [...so.held, next] }, []]
   }
   // What others act on has to be known.
@@ -73,7 +73,7 @@ export const shadowActed = (so: HeldBack, act: Act): Step => {
   return [next, [...freed, ...last]]
 }
 
-/** The shadow acts no more, or its time is over: the session ends for it, without the messages of the seat. */
+/** The shadow acts no more, or its time is over: the session ends for it, without the messages of the participant. */
 export const endNow = (so: HeldBack): Step => [{ ...so, end: undefined }, so.end === undefined ? [] : [so.end]]
 
 /** Whether the end waits for ballots of the shadow. */
@@ -81,7 +81,7 @@ const isOwed = ({ held }: HeldBack): boolean => held.some(({ act }) => act.kind 
 
 const letGo = (so: HeldBack): Step => (isOwed(so) ? [so, []] : endNow(so))
 
-/** Whether the shadow may see a message of the seat after its own: an opening of its own is about another subject. */
+/** Whether the shadow may see a message of the participant after its own: an opening of its own is about another subject. */
 const frees = (done: Act, shown: Act): boolean =>
   done.kind === "opening" || shown.kind === "opening"
     ? done.kind === shown.kind

@@ -63,7 +63,7 @@ export interface ShadowRuntime {
 
 export interface ShadowRuntimeOptions {
   /** The participant whose messages the shadow sends instead. */
-  readonly seat: string
+  readonly participant: string
   /** Its only credential. */
   readonly token: string
   readonly limits?: ShadowLimits
@@ -88,15 +88,15 @@ export const makeShadowRuntime = (
 
 const sandboxOptions = { ...DEFAULT_OPTIONS, port: 0, sweepIntervalMs: SWEEP_MS, receipts: "off" } as const
 
-const layerOf = ({ seat, token }: ShadowRuntimeOptions) =>
+const layerOf = ({ participant, token }: ShadowRuntimeOptions) =>
   SandboxFaults.layer.pipe(
     Layer.provideMerge(Kernel.layer(sandboxOptions)),
     Layer.provideMerge(PolicyRegistry.layer(sandboxOptions.release)),
     Layer.provideMerge(ModeRegistry.layer),
-    Layer.provideMerge(Authenticator.layerTokens([{ token, sender: seat, can_start_sessions: false }]))
+    Layer.provideMerge(Authenticator.layerTokens([{ token, sender: participant, can_start_sessions: false }]))
   )
 
-const serve = Effect.fnUntraced(function* ({ limits = SHADOW_LIMITS, seat }: ShadowRuntimeOptions) {
+const serve = Effect.fnUntraced(function* ({ limits = SHADOW_LIMITS, participant }: ShadowRuntimeOptions) {
   const context = yield* Effect.context<HandlerServices>()
   const clock = yield* Clock.Clock
   const kernel = yield* Kernel
@@ -196,7 +196,7 @@ const serve = Effect.fnUntraced(function* ({ limits = SHADOW_LIMITS, seat }: Sha
     relay: (envelope) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         relayed += 1
-        advance(relayNext(held, { envelope, act: actOf(envelope) }, seat), now)
+        advance(relayNext(held, { envelope, act: actOf(envelope) }, participant), now)
       }),
     change: (transition) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>

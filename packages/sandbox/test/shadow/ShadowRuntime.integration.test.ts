@@ -21,7 +21,7 @@ const TOKEN = "token-of-the-shadow"
 const start = () => envelope("SessionStart", "m1", startPayload(), { sender: lead, timestampUnixMs: 1n })
 
 const opened = Effect.fnUntraced(function* (rest: Partial<ShadowRuntimeOptions> = {}) {
-  const shadow = yield* makeShadowRuntime({ seat: risk, token: TOKEN, ...rest })
+  const shadow = yield* makeShadowRuntime({ participant: risk, token: TOKEN, ...rest })
   yield* shadow.open(start(), undefined)
   yield* shadow.relay(envelope("Proposal", "m2", proposal(), { sender: lead }))
   return { shadow, client: yield* connect(shadow.address) }
@@ -98,7 +98,7 @@ describe("the runtime of a shadow", () => {
     })
   )
 
-  it.live("ends without the vote of the seat once it is waited for no longer", () =>
+  it.live("ends without the vote of the participant once it is waited for no longer", () =>
     Effect.gen(function* () {
       const { client, shadow } = yield* opened()
       yield* shadow.relay(envelope("Vote", "m3", vote(), { sender: risk }))
@@ -131,7 +131,7 @@ describe("the runtime of a shadow", () => {
 
   it.live("refuses a session of a mode that is not known here", () =>
     Effect.gen(function* () {
-      const shadow = yield* makeShadowRuntime({ seat: risk, token: TOKEN })
+      const shadow = yield* makeShadowRuntime({ participant: risk, token: TOKEN })
       const unknown = envelope("SessionStart", "m1", startPayload(), { sender: lead, mode: "ext.unknown.v1" })
       const { message } = yield* Effect.flip(shadow.open(unknown, undefined))
       assert.include(message, "MODE_NOT_SUPPORTED")

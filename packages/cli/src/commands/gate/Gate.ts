@@ -75,7 +75,7 @@ export const gate = Command.make(
     comment: fileFlag("comment", "Write the report as Markdown for a pull or merge request to this file"),
     shadow: Flag.String("shadow").pipe(
       Flag.withDescription(
-        "Compare the votes of a shadow of the scenarios with those of its seat: risk-officer~new-agent"
+        "Compare the votes of a shadow of the scenarios with those of its participant: risk-officer~new-agent"
       ),
       Flag.optional
     ),

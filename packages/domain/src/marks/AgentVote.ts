@@ -6,7 +6,7 @@ import { BACKTEST_TYPES } from "../insight/Backtest.ts"
 import { ballotOf, hasBallots, type VoteValue, withBallots } from "../insight/Ballots.ts"
 import type { Deliberation } from "../insight/Deliberation.ts"
 import { positionUnder } from "../insight/Position.ts"
-import { withShadow } from "../insight/Shadows.ts"
+import { withShadow } from "../insight/WithShadow.ts"
 import { isOfDeadline } from "../insight/why/Persons.ts"
 import { policyThreshold } from "../policies/Evaluation.ts"
 

@@ -11,7 +11,7 @@ import { consumeLogs, logNodeOf, withLogs } from "./Logs.ts"
 import { byEnd, byStart, compareTimes, idOf, kindOf, loggedFacts, parentOf, type SpanNode } from "./Node.ts"
 import { addArtifact, type StepOutput, type TraceFoldOptions } from "./Output.ts"
 import { readinessOf } from "./Ready.ts"
-import { shadowCalled, shadowOf, withoutSignals } from "./Shadows.ts"
+import { shadowCalled, shadowOf, withoutSignals } from "./ShadowSpans.ts"
 import {
   agentAnswered,
   agentInvoked,

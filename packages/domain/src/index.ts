@@ -52,16 +52,7 @@ export {
 export { refusalWords } from "./card/RefusalWords.ts"
 export { type CardRule, type Sums, sumsOf, type Tick, tickOf } from "./card/Ticks.ts"
 export { CardVoter, inOrder, VoteSide } from "./card/Voters.ts"
-export * from "./committee/CommitteeFacts.ts"
-export * from "./committee/CommitteeRun.ts"
-export { effectiveOf, FEW_ERRORS, LEAST_CASES, LEAST_ERRORS } from "./committee/EffectiveVotes.ts"
-export * from "./committee/Independence.ts"
-export type * from "./committee/IndependenceTypes.ts"
-export * from "./committee/Search.ts"
-export { MAX_TRIED_SEATS } from "./committee/SearchCandidates.ts"
-export type { SearchRun } from "./committee/SearchHalf.ts"
-export * from "./committee/SeatWorth.ts"
-export type * from "./committee/WorthTypes.ts"
+export * from "./committee/index.ts"
 export * from "./erasure/ErasurePlan.ts"
 export { type FoundMembers, foundInEvent, foundInFrame, isFoundIn, textsIn } from "./erasure/FoundMembers.ts"
 export {
@@ -143,23 +134,7 @@ export type { Oversight } from "./evidence/Oversight.ts"
 export { type EvidenceReader, evidenceReader, type RunEvidence } from "./evidence/RunEvidence.ts"
 export { type DecodedPayload, decodePayload, parseJsonObject, payloadTypeName } from "./frames/PayloadTypes.ts"
 export * from "./frames/RuntimeFrames.ts"
-export * from "./gate/Baseline.ts"
-export * from "./gate/CaseFile.ts"
-export * from "./gate/Flips.ts"
-export * from "./gate/RecordedLaunch.ts"
-export {
-  expectedSide,
-  type PairedVotes,
-  pairedVotes,
-  type ShadowPair,
-  shadowCheck,
-  shadowPair,
-  shadowPlanText
-} from "./gate/ShadowPairs.ts"
-export * from "./gate/Stability.ts"
-export * from "./gate/Trial.ts"
-export * from "./gate/TypicalRun.ts"
-export * from "./gate/Verdict.ts"
+export * from "./gate/index.ts"
 export {
   type Act,
   counting,
@@ -200,12 +175,12 @@ export {
 } from "./insight/Forecast.ts"
 export { type Outstanding, type Step, stepText } from "./insight/forecast/ModeForecast.ts"
 export * from "./insight/Recount.ts"
-export { withShadow } from "./insight/WithShadow.ts"
 export type { Spending } from "./insight/Spending.ts"
 export { type Ballots, type CountedVotes, shownTallies, type Tally, type Weights } from "./insight/Tally.ts"
 export { type Voting, votingOf, waitingFor } from "./insight/Waiting.ts"
 export * from "./insight/WhatIf.ts"
 export { MAX_CLAIMS, type Why, why, whyInSlices } from "./insight/Why.ts"
+export { withShadow } from "./insight/WithShadow.ts"
 export type { Claim } from "./insight/why/Claims.ts"
 export type { Counterfactual } from "./insight/why/Counterfactual.ts"
 export type { RuleVerdict } from "./insight/why/Rules.ts"
@@ -369,19 +344,7 @@ export {
 export { earlierChain, type HistoryProof, linksOf, type Verification, walkSealed } from "./seals/SealedWalk.ts"
 export type { Links, Mismatch, SignatureState, Walk } from "./seals/Verification.ts"
 export * from "./shadows/ShadowActs.ts"
-export * from "./statistics/Alpha.ts"
-export * from "./statistics/Binomial.ts"
-export { type Estimate, p95Difference, p95Estimate, percentile } from "./statistics/Bootstrap.ts"
-export * from "./statistics/Calibration.ts"
-export * from "./statistics/Fisher.ts"
-export * from "./statistics/Kappa.ts"
-export * from "./statistics/Looks.ts"
-export * from "./statistics/McNemar.ts"
-export * from "./statistics/Mean.ts"
-export { shareDifference } from "./statistics/Newcombe.ts"
-export { largestPhi, phiOf, type TwoByTwo } from "./statistics/Phi.ts"
-export * from "./statistics/Power.ts"
-export { type Interval, type ShareInterval, wilson } from "./statistics/Wilson.ts"
+export * from "./statistics/index.ts"
 export * from "./usage/LlmUsage.ts"
 export { MAX_TOKENS_PER_CALL, type TokenCounts } from "./usage/TokenCounts.ts"
 export { type Backoff, backoffMs, spreadBy } from "./values/Backoff.ts"

@@ -64,6 +64,13 @@ export const RETIRED_EXCEPTIONS: ReadonlyArray<RetiredException> = [
       "packages/mcp/src/tools/Decisions.ts"
     ]
   ),
+  ...keep("seat", "a participant that votes in a committee, by its name in the API", [
+    "packages/domain/src/committee/",
+    "packages/domain/src/insight/Recount.ts",
+    "packages/domain/test/committee/",
+    "packages/domain/test/insight/Recount.test.ts",
+    "packages/domain/test/support/SyntheticCommittees.ts"
+  ]),
   ...keep("seat", "a participant whose acts come from a person", [
     "packages/console/src/pages/inbox/",
     "packages/console/test/browser/inbox/",

@@ -67,7 +67,10 @@ export const liveTrials = (gateId: string, services: Services, shadow?: string):
     function* (record: DeliberationReader, shadow: string, expected: boolean) {
       const { runId } = record.read()
       const acts = Effect.map(
-        plane.api.events.list({ params: { id: runId }, query: { type: ["artifact.created"], limit: 1_000 } }),
+        plane.api.events.list({
+          params: { id: runId },
+          query: { type: ["artifact.created"], limit: 1_000, afterSeq: 0 }
+        }),
         (page) =>
           ("data" in page ? page.data : page).filter(
             (event) => event.type === "artifact.created" && event.data.kind === SHADOW_ACTS

@@ -1,6 +1,6 @@
 /**
- * The time until the last of some seats has acted, if none waits for another: an estimate of a decision without the
- * others. Undefined where none of them has acted.
+ * The time until the last of some seats has acted, if no seat waits for another: an estimate of a decision without the
+ * others. Undefined where all of them were silent.
  */
 export const lastActOf = (
   atMs: ReadonlyArray<number | undefined>,

@@ -33,8 +33,8 @@ export const halfOf = (sha256: Sha256, caseId: string): 0 | 1 =>
   ((sha256(new TextEncoder().encode(caseId)).at(-1) ?? 0) & 1) === 0 ? 0 : 1
 
 /**
- * The cheapest subset of seats with the same decisions. It is chosen on one half of the cases, and only this one goes on
- * to the other half, because the best of many looks better than it is. Nothing is named that fails there.
+ * The cheapest subset of seats with the same decisions. It is chosen on one half of the cases, and only this one is
+ * tried on the other half, because the best of many looks better than it is. Nothing is named that fails there.
  */
 export const searchCommittee = (options: SearchOptions): CommitteeSearch => runSliced(searchInSlices(options))
 

@@ -38,7 +38,7 @@ const candidateOf = (kept: ReadonlyArray<number>, policy: number, costs: Readonl
   costUsd: kept.reduce((sum, seat) => sum + (costs[seat] ?? 0), 0)
 })
 
-/** The cheapest first; of equal costs the one with fewer seats, then the policy of the runs, then the order of seats. */
+/** The cheapest first; of equal costs the one with fewer seats, then the policy of the runs, then the first seats. */
 const inOrder = (one: Candidate, other: Candidate): number =>
   one.costUsd - other.costUsd ||
   one.kept.length - other.kept.length ||

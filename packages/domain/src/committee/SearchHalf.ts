@@ -34,8 +34,8 @@ export interface Half {
 }
 
 /**
- * Groups the runs of a half. Without this: each subset counts the votes of each run again; costs minutes for 10,000 runs
- * of 12 seats, because few committees vote in more than a few hundred ways.
+ * Groups the runs of a half. Without this: each subset counts the votes of each run again; costs minutes for 10,000
+ * runs of 12 seats, because few committees vote in more than a few hundred ways.
  */
 export const halfOfRuns = (runs: ReadonlyArray<SearchRun>): Half => {
   const runsOf = new Map<string, number>()

@@ -17,7 +17,7 @@ export type RecountedOutcome = "same" | "none" | "opposite"
 /** Why a run says nothing about a removal. */
 export type NotCounted =
   | "no decision"
-  | "an outcome that nobody stated"
+  | "an outcome that is not stated"
   | "a mode without votes"
   | "no rules are known"
   | "refused as recorded"
@@ -54,7 +54,7 @@ export const recountOf = (
 ): Result.Result<Recount, NotCounted> => {
   const { commitment, mode } = run
   if (commitment === undefined) return Result.fail("no decision")
-  if (commitment.positive === null) return Result.fail("an outcome that nobody stated")
+  if (commitment.positive === null) return Result.fail("an outcome that is not stated")
   if (mode === undefined || (mode !== "decision" && mode !== "quorum")) return Result.fail("a mode without votes")
   if (by.sessionRules === undefined || other.sessionRules === undefined) return Result.fail("no rules are known")
   const { positive } = commitment

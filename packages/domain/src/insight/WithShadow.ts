@@ -4,7 +4,8 @@ import type { Deliberation } from "./Deliberation.ts"
 
 /**
  * The run as if the shadow had acted instead of its participant: for questions about the shadow alone. The others have
- * answered the participant, so the acts of the shadow are the last before the commitment, and what the participant has proposed stays.
+ * answered the participant, so the acts of the shadow are the last before the commitment, and the proposals of the
+ * participant stay.
  */
 export const withShadow = (run: Deliberation, { acts, as, shadow }: ShadowFact): Deliberation => {
   const spent = run.shadowSpending.get(shadow)

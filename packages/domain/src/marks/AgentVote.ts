@@ -50,8 +50,8 @@ const NO_VOTE = () => undefined
 /**
  * Reads the vote of an agent, undefined when it cast none: in a run without decision or whose outcome is not stated, of
  * a mode without votes, or after the decision. It is its last one on the proposal that the decision names, or on any
- * where the decision names none. The acts of the run are evaluated once for all agents. A shadow is read by its name, as
- * if it had acted instead of its participant.
+ * where the decision names none. The acts of the run are evaluated once for all agents. The name of a shadow reads its
+ * vote as if it had acted instead of its participant.
  */
 export const agentVotes = (run: Deliberation, by: ActivePolicy): ((participantId: string) => AgentVote | undefined) => {
   const { commitment, initiator, mode, participants, spending } = run

@@ -17,7 +17,7 @@ export const mcNemar = ({ firstOnly, secondOnly }: Discordant): number =>
 
 /** What a paired comparison has to find. */
 export interface PairedTest {
-  /** The share of pairs that differ, whoever is right. */
+  /** The share of pairs that differ, whichever is right. */
   readonly discordance: number
   /** The difference of the two rates that is to be found; at most the discordance. */
   readonly difference: number
@@ -69,8 +69,9 @@ const probabilityOf = (count: number, n: number, rate: number): number => {
 export const MAX_PAIRS = 5_000
 
 /**
- * The fewest pairs that find the difference with the wanted chance, by the exact test; undefined where more than
- * `MAX_PAIRS` are needed. The search begins at the size by the normal distribution (Connor 1987), which is below it.
+ * The pairs that find the difference with the wanted chance by the exact test, where one fewer would not; undefined
+ * where more than `MAX_PAIRS` are needed. The search begins at the size by the normal distribution (Connor 1987). The
+ * chance of an exact test falls a little here and there as pairs are added, so a smaller number may do too.
  */
 export const pairedRunsNeeded = (test: PairedTest): number | undefined => {
   const { alpha = 0.05, difference, discordance, power = 0.8 } = test

@@ -228,8 +228,8 @@ describe("in 95 of 100 synthetic committees a search", () => {
 const UNANIMOUS = policyOf({ voting: { algorithm: "unanimous" } })
 
 /**
- * About 1,000 confirming runs of seats that approve together, but for a share of the runs that each seat alone declines:
- * without it the others approve, so its removal flips exactly these.
+ * About 1,000 confirming runs of seats that approve together, but for a share of the runs that each seat alone
+ * declines: without it the others approve, so its removal flips exactly these.
  */
 const unanimousRuns = (next: () => number, vetoes: ReadonlyArray<number>): ReadonlyArray<SearchRun> => {
   const name = Math.floor(next() * 1e9)

@@ -76,7 +76,7 @@ describe("the facts of a run", () => {
       votes("c", "REJECT", "p1"),
       commits(true)
     )
-    // The commitment names none of them, so the last vote of each counts.
+    // The commitment does not name its proposal, so the last vote of each counts.
     assert.deepStrictEqual(facts.votes, ["for", "against", "against"])
   })
 })

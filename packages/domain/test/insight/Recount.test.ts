@@ -151,7 +151,7 @@ describe("a recount without a seat", () => {
     const start = [opened({ rules: majority }), proposes("a"), votes("a", "APPROVE")].flat()
     assert.strictEqual(without(["b"], start), "not counted: no decision")
     const unstated = derived("decision.finalized", "Commitment", "lead", { commitmentId: "c1", action: "step_up" })
-    assert.strictEqual(without(["b"], start, unstated), "not counted: an outcome that nobody stated")
+    assert.strictEqual(without(["b"], start, unstated), "not counted: an outcome that is not stated")
     const task = [
       opened({ mode: "task" }),
       says("lead", "TaskRequest"),
@@ -172,7 +172,7 @@ describe("a recount without a seat", () => {
         commits(true)
       ].flat()
     assert.strictEqual(without(["c"], quorum(2)), "same")
-    // One of two approvals, and none is still to come.
+    // One of two approvals, and no ballot is open.
     assert.strictEqual(without(["b", "d"], quorum(2)), "opposite")
     assert.strictEqual(without(["b"], quorum(2)), "none")
     // Half of three participants are two approvals.

@@ -47,7 +47,7 @@ describe("telemetry of a shadow", () => {
   })
 
   it("says nothing else in the run: no tool, no statement", () => {
-    const vote = { name: "runplane.vote", time: "5000000", attributes: { proposal_id: "p1", vote: "approve" } }
+    const vote = { name: "runplane.vote", at: "5000000", attributes: { proposal_id: "p1", vote: "approve" } }
     const search = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search" }
     const tool = span("tool", [0, 5], search)
     const voting = { ...span("vote", [0, 5], {}), events: [vote] }

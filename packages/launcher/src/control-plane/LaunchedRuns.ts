@@ -54,7 +54,8 @@ export class LaunchedRuns extends Context.Service<
     readonly submit: (descriptor: Descriptor) => Effect.Effect<Option.Option<ControlPlaneRun>, LaunchUnaffordable>
     /**
      * A header as an entry of `OTEL_EXPORTER_OTLP_HEADERS`, with a token that lets spans join the run of the session
-     * (docs/reference/ingest.md#tokens), those of a shadow under its name alone. None without a control plane, or when it issues none: that is logged.
+     * (docs/reference/ingest.md#tokens), those of a shadow under its name alone. None without a control plane, or
+     * when it issues none: that is logged.
      */
     readonly joinHeader: (descriptor: Descriptor, shadow?: string) => Effect.Effect<string | undefined>
     /** Reports that no agent will open the session of a run (docs/internals/launch.md#dead-agents). Logs failures. */

@@ -38,6 +38,7 @@ import { launchedSeats, longestLifeMs } from "../people/LaunchedSeats.ts"
 import { People } from "../people/People.ts"
 import { Shadows } from "../shadows/Shadows.ts"
 import { type KeyedLaunch, makeLaunchKeys } from "./LaunchKeys.ts"
+import { startShadows } from "./LaunchShadows.ts"
 import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
 import { failedParticipant, hostedAgent, type Member, ParticipantAgents } from "./ParticipantAgents.ts"
 import { makeRunEnds } from "./RunEnds.ts"
@@ -179,7 +180,7 @@ export class ExampleRuns extends Context.Service<
           if (!(yield* watch.settle)) return yield* agentAttachFailed(sessionId, yield* watch.dead)
           const ttlMs = longestLifeMs(compiled)
           yield* runEnds.follow({ sessionId, ttlMs, run: controlPlaneRun, agents: yield* watch.agents })
-          yield* startShadows(compiled, ttlMs)
+          yield* startShadows({ participants, runs, shadows }, compiled, ttlMs)
           return {
             compiled,
             hostedAgents: hosted,
@@ -203,28 +204,6 @@ export class ExampleRuns extends Context.Service<
           })
         )
       })
-
-      /** Agents that are tried beside participants: in the background, after the launch has succeeded. */
-      const startShadows = ({ shadows: declared = [], ...compiled }: CompileLaunchResult, ttlMs: number) =>
-        Effect.forEach(
-          declared,
-          (shadow) =>
-            shadows.start({
-              compiled,
-              shadow,
-              ttlMs,
-              agent: Effect.gen(function* () {
-                const { runDescriptor } = compiled
-                const found = yield* participants.find(shadow.agent)
-                const joinHeader =
-                  runDescriptor.telemetry === undefined
-                    ? undefined
-                    : yield* runs.joinHeader(runDescriptor, shadow.shadow)
-                return { ...found, joinHeader }
-              })
-            }),
-          { discard: true }
-        )
 
       /** Every agent in declaration order. A failure of the initiator ends the launch at once; others are collected. */
       const attachAll = Effect.fnUntraced(function* (

@@ -177,27 +177,7 @@ const make = Effect.gen(function* () {
       })
     ).pipe(Effect.catch((error) => Effect.succeed({ messages: [], signals: [], failure: error.message })))
     const mode = compiled.runDescriptor.session.modeName
-    yield* keep(compiled.sessionId, { ...outcome, ...shadow, mode })
-  })
-
-  /** Adds the acts to the run of the session. */
-  const keep = Effect.fnUntraced(function* (sessionId: string, outcome: ShadowOutcome) {
-    const content = shadowActsOf(outcome)
-    const { acts, reason, shadow } = content
-    yield* Effect.logInfo(
-      `shadow ${shadow} of session ${sessionId}: ${acts.length} acts${reason === undefined ? "" : `; ${reason}`}`
-    )
-    const since = yield* Clock.currentTimeMillis
-    const record = { sessionId, kind: "shadow.acts", label: shadow, idempotencyKey: `shadow.acts/${shadow}`, content }
-    for (let tries = 1; ; tries += 1) {
-      const posted = yield* records.post(record)
-      if (posted._tag === "kept") return
-      const age = (yield* Clock.currentTimeMillis) - since
-      if (posted._tag === "never" || age >= POST_FOR_MS) {
-        return yield* Effect.logError(`the acts of shadow ${shadow} are lost: ${posted.reason}`)
-      }
-      yield* Effect.sleep(backoffMs(BACKOFF, tries))
-    }
+    yield* keep(records, compiled.sessionId, { ...outcome, ...shadow, mode })
   })
 
   const start = Effect.fn("Shadows.start")((launch: ShadowLaunch) =>
@@ -212,6 +192,26 @@ const make = Effect.gen(function* () {
     })
   )
   return Shadows.of({ start, running: Effect.sync(() => running) })
+})
+
+/** Adds the acts to the run of the session. */
+const keep = Effect.fnUntraced(function* (records: RunRecords["Service"], sessionId: string, outcome: ShadowOutcome) {
+  const content = shadowActsOf(outcome)
+  const { acts, reason, shadow } = content
+  yield* Effect.logInfo(
+    `shadow ${shadow} of session ${sessionId}: ${acts.length} acts${reason === undefined ? "" : `; ${reason}`}`
+  )
+  const since = yield* Clock.currentTimeMillis
+  const record = { sessionId, kind: "shadow.acts", label: shadow, idempotencyKey: `shadow.acts/${shadow}`, content }
+  for (let tries = 1; ; tries += 1) {
+    const posted = yield* records.post(record)
+    if (posted._tag === "kept") return
+    const age = (yield* Clock.currentTimeMillis) - since
+    if (posted._tag === "never" || age >= POST_FOR_MS) {
+      return yield* Effect.logError(`the acts of shadow ${shadow} are lost: ${posted.reason}`)
+    }
+    yield* Effect.sleep(backoffMs(BACKOFF, tries))
+  }
 })
 
 /** Why a shadow could not be played, in words. */

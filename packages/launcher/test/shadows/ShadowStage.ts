@@ -109,20 +109,12 @@ export type Behaviour = (agent: {
   readonly shown: (type: string) => Effect.Effect<void>
 }) => Effect.Effect<number>
 
-/** A runtime behind a proxy that counts, the service of shadows, and a host whose processes are fibers. */
-export const makeStage = Effect.fnUntraced(function* (options: { readonly shadowGraceMs?: number } = {}) {
+/** A host whose processes are fibers: each has nothing but the address and the credential of its bootstrap file. */
+const makeFiberHost = Effect.fnUntraced(function* (
+  behaviours: ReadonlyMap<string, Behaviour>,
+  attached: Array<AgentAssignment>
+) {
   const scope = yield* Effect.scope
-  const sandbox = yield* Effect.provideContext(Sandbox, yield* Layer.build(Layer.fresh(Sandbox.layer({ port: 0 }))))
-  const proxy = yield* countingProxy(sandbox.address)
-  const behaviours = new Map<string, Behaviour>()
-  const attached: Array<AgentAssignment> = []
-  const records: Array<NewRecord> = []
-  const recorded = new Map<string, Deferred.Deferred<ShadowActs>>()
-  const recordOf = (sessionId: string) => {
-    const known = recorded.get(sessionId) ?? Deferred.makeUnsafe<ShadowActs>()
-    recorded.set(sessionId, known)
-    return known
-  }
   let messages = 0
 
   const playing = Effect.fnUntraced(function* (assignment: AgentAssignment, ended: Deferred.Deferred<EndedAgent>) {
@@ -151,7 +143,7 @@ export const makeStage = Effect.fnUntraced(function* (options: { readonly shadow
     yield* Deferred.succeed(ended, { code, signal: null, lastLines: code === 0 ? [] : ["it broke"] })
   }, Effect.scoped)
 
-  const host = AgentHost.of({
+  return AgentHost.of({
     check: () => Effect.void,
     attach: (assignment) =>
       Effect.gen(function* () {
@@ -174,6 +166,22 @@ export const makeStage = Effect.fnUntraced(function* (options: { readonly shadow
     running: Effect.succeed([]),
     killed: Effect.succeed(0)
   })
+})
+
+/** A runtime behind a proxy that counts, the service of shadows, and a host whose processes are fibers. */
+export const makeStage = Effect.fnUntraced(function* (options: { readonly shadowGraceMs?: number } = {}) {
+  const sandbox = yield* Effect.provideContext(Sandbox, yield* Layer.build(Layer.fresh(Sandbox.layer({ port: 0 }))))
+  const proxy = yield* countingProxy(sandbox.address)
+  const behaviours = new Map<string, Behaviour>()
+  const attached: Array<AgentAssignment> = []
+  const records: Array<NewRecord> = []
+  const recorded = new Map<string, Deferred.Deferred<ShadowActs>>()
+  const recordOf = (sessionId: string) => {
+    const known = recorded.get(sessionId) ?? Deferred.makeUnsafe<ShadowActs>()
+    recorded.set(sessionId, known)
+    return known
+  }
+  const host = yield* makeFiberHost(behaviours, attached)
   const settings = settingsLayer({
     runtimeAddress: proxy.address,
     runtimeTls: false,

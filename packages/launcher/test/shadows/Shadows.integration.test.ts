@@ -78,7 +78,7 @@ describe("a shadow", () => {
       const { acts, leftOut, refused, status, ...rest } = yield* stage.acts(sessionId)
       assert.deepStrictEqual(
         acts.map(({ messageType, payload, shown }) => [messageType, payload["vote"], shown]),
-        // SessionStart, Proposal, Evaluation and Vote of the other; not the two of the participant, and not the Commitment.
+        // SessionStart, Proposal, Evaluation and Vote of the other: neither the two of the participant nor the end.
         [["Vote", "REJECT", 4]]
       )
       assert.deepStrictEqual(

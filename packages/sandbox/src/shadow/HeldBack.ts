@@ -16,9 +16,9 @@ export interface Relayed {
 }
 
 /**
- * What a shadow is not shown yet. The messages of the real participant wait until the shadow has acted on the same subject,
- * because it could copy them; the end of the session waits for the ballots that the participant has cast and the shadow has
- * not.
+ * What a shadow is not shown yet. The messages of the real participant wait until the shadow has acted on the same
+ * subject, because it could copy them; the end of the session waits for the ballots that the participant has cast and
+ * the shadow has not.
  */
 export interface HeldBack {
   /** Of the real participant, in their order. */
@@ -81,7 +81,7 @@ const isOwed = ({ held }: HeldBack): boolean => held.some(({ act }) => act.kind 
 
 const letGo = (so: HeldBack): Step => (isOwed(so) ? [so, []] : endNow(so))
 
-/** Whether the shadow may see a message of the participant after its own: an opening of its own is about another subject. */
+/** Whether the shadow may see a message of the participant after its own: its own opening has another subject. */
 const frees = (done: Act, shown: Act): boolean =>
   done.kind === "opening" || shown.kind === "opening"
     ? done.kind === shown.kind

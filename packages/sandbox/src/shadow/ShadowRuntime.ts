@@ -54,7 +54,7 @@ export interface ShadowRuntime {
   readonly endNow: Effect.Effect<void>
   /** Whether the session has ended for the shadow. */
   readonly hasEnded: Effect.Effect<boolean>
-  /** Completes with the bound that the shadow has exceeded. The server has stopped then. */
+  /** Stops the server when the shadow exceeds a bound, and completes with that bound. */
   readonly exceeded: Effect.Effect<string>
   readonly messages: Effect.Effect<ReadonlyArray<ShadowMessage>>
   /** Its signals and reports of progress. */
@@ -162,7 +162,6 @@ const serve = Effect.fnUntraced(function* ({ limits = SHADOW_LIMITS, participant
     sandboxOptions,
     step
   )
-  yield* Effect.forkScoped(Effect.andThen(Deferred.await(exceeded), listener.stop))
   yield* Effect.forkScoped(
     forever(
       "shadow-bytes",
@@ -204,7 +203,7 @@ const serve = Effect.fnUntraced(function* ({ limits = SHADOW_LIMITS, participant
       ),
     endNow: Effect.map(Clock.currentTimeMillis, (now) => advance(endNow(held), now)),
     hasEnded: Effect.sync(() => session?.isTerminal === true),
-    exceeded: Deferred.await(exceeded),
+    exceeded: Effect.tap(Deferred.await(exceeded), () => listener.stop),
     messages: Effect.sync(() => [...messages]),
     signals: Effect.sync(() => [...signals])
   } satisfies ShadowRuntime

@@ -58,8 +58,8 @@ describe("the acts of a shadow", () => {
         const [record, why] = yield* Effect.forEach(reads, get)
         assert.deepStrictEqual(record, before[0])
         assert.deepStrictEqual(
-          { votes: why.votes, claims: why.claims, cost: why.cost },
-          { votes: before[1].votes, claims: before[1].claims, cost: before[1].cost }
+          { claims: why.claims, cost: why.cost, notes: why.notes },
+          { claims: before[1].claims, cost: before[1].cost, notes: before[1].notes }
         )
         const own = yield* get(`/agents/${encodeURIComponent(NAME)}/record`)
         assert.deepInclude(own, { participantId: NAME, examined: 2, runs: 2, judged: 2, right: 1 })

@@ -128,7 +128,7 @@ const toolOf = ({ meaning, node }: EventOrigin) => {
 /** Two calls of a tool may state one id, so the span says which call it is. */
 const callIdOf = ({ meaning, node }: EventOrigin): string => meaning.tool?.callId ?? node.spanId
 
-/** A model call. One that is not counted has no tokens, no cost, and stands for no call. `used` is what a shadow used. */
+/** A model call. One that is not counted has no tokens and no cost, and stands for no call; a shadow `used` some. */
 export const modelCalled = (origin: EventOrigin, uncounted: Uncounted | undefined, used?: JsonObject): EventDraft => {
   const { meaning, node } = origin
   const { costUsd, failure, finishReasons, firstChunkMs, model, operation, provider, responseId, usage } = meaning

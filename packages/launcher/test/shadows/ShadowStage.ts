@@ -169,7 +169,9 @@ const makeFiberHost = Effect.fnUntraced(function* (
 })
 
 /** A runtime behind a proxy that counts, the service of shadows, and a host whose processes are fibers. */
-export const makeStage = Effect.fnUntraced(function* (options: { readonly shadowGraceMs?: number } = {}) {
+export const makeStage = Effect.fnUntraced(function* (
+  options: { readonly shadowGraceMs?: number; readonly agentExitGraceMs?: number } = {}
+) {
   const sandbox = yield* Effect.provideContext(Sandbox, yield* Layer.build(Layer.fresh(Sandbox.layer({ port: 0 }))))
   const proxy = yield* countingProxy(sandbox.address)
   const behaviours = new Map<string, Behaviour>()
@@ -186,7 +188,7 @@ export const makeStage = Effect.fnUntraced(function* (options: { readonly shadow
     runtimeAddress: proxy.address,
     runtimeTls: false,
     runtimeAllowInsecure: true,
-    agentExitGraceMs: 100,
+    agentExitGraceMs: options.agentExitGraceMs ?? 100,
     shadowGraceMs: options.shadowGraceMs ?? 200
   })
   const layer = Shadows.layerLive.pipe(

@@ -62,7 +62,7 @@ describe("a shadow", () => {
 
   it.live("has its acts kept, with what it had been shown", () =>
     Effect.gen(function* () {
-      const stage = yield* makeStage({ shadowGraceMs: 60_000 })
+      const stage = yield* makeStage({ shadowGraceMs: 60_000, agentExitGraceMs: 60_000 })
       const sessionId = sessionOf(90_001)
       yield* stage.start(sessionId, ({ send, shown }) =>
         Effect.gen(function* () {
@@ -108,9 +108,9 @@ describe("a shadow", () => {
       })
     )
 
-  failing("crashes", crashes, "failed", /^its process ended \(code=1, signal=null\): it broke$/)
+  failing("crashes", crashes, "failed", /^its process ended \(code=1, signal=null\): it broke$/, 60_000)
   failing("hangs", hangs, "failed", /^it did not act within 200 ms after the end of its session$/)
-  failing("never exits", neverExits, "acted", /^it still ran 100 ms after its session, and was ended$/)
+  failing("never exits", neverExits, "acted", /^it still ran 100 ms after its session, and was ended$/, 60_000)
   failing("floods", floods, "failed", /^it sent more than (500 messages|2000 calls in 10 s), and was ended$/, 60_000)
 
   it.live("is replayed a session that ended before the shadow was started", () =>

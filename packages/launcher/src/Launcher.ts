@@ -39,6 +39,7 @@ import { PeopleDirectory } from "./people/escalate/Persons.ts"
 import { Mailer } from "./people/notices/Mailer.ts"
 import { layerNotices } from "./people/notices/Notices.ts"
 import { People } from "./people/People.ts"
+import { Shadows } from "./shadows/Shadows.ts"
 import { layerSlackPosts } from "./slack/SlackPosts.ts"
 
 /**
@@ -81,7 +82,7 @@ const layerPeopleDirectory = Layer.effect(
 
 /** The services that the handlers use. */
 const launcherCapabilities = ExampleRuns.layer.pipe(
-  Layer.provide(ParticipantAgents.layer),
+  Layer.provide([ParticipantAgents.layer, Shadows.layer]),
   Layer.provideMerge(LaunchCompiler.layer),
   Layer.provideMerge(Layer.mergeAll(AgentCatalog.layer, AgentSlots.layer, People.layer)),
   Layer.provide(layerPeopleDirectory),

@@ -39,6 +39,7 @@ const settings = {
   agentLogBytesPerSecond: LaunchSettings.EXAMPLE_AGENT_LOG_BYTES_PER_SECOND,
   sessionOpenTimeoutMs: LaunchSettings.EXAMPLE_AGENT_SESSION_TIMEOUT_MS,
   agentExitGraceMs: LaunchSettings.EXAMPLE_AGENT_EXIT_GRACE_MS,
+  shadowGraceMs: LaunchSettings.EXAMPLE_SHADOW_GRACE_MS,
   agentStopGraceMs: LaunchSettings.EXAMPLE_AGENT_STOP_GRACE_MS,
   runtimeAddress: LaunchSettings.PROTO_RUNTIME_ADDRESS,
   runtimeTls: LaunchSettings.PROTO_RUNTIME_TLS,

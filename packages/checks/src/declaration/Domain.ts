@@ -32,6 +32,10 @@ export const domain: FolderTables = {
       meaning: "a person as a voter: seats, items, answers and what they are bound to",
       knows: ["insight", "policies", "events", ...BASE]
     },
+    shadows: {
+      meaning: "what an agent did that was tried beside a participant",
+      knows: ["people", "events", ...BASE]
+    },
     committee: {
       meaning: "how independent voters are, what each is worth, the cheapest committee",
       knows: ["marks", "insight", "policies", "statistics", "events", ...BASE]

@@ -37,7 +37,11 @@ export const programs: FolderTables = {
     },
     examples: {
       meaning: "the example flow: compile, start the agents, submit the run",
-      knows: ["people", "agents", "compile", "control-plane", "catalog", "LauncherSettings.ts", "common"]
+      knows: ["people", "shadows", "agents", "compile", "control-plane", "catalog", "LauncherSettings.ts", "common"]
+    },
+    shadows: {
+      meaning: "agents that are tried beside a seat, each with a server of its own",
+      knows: ["agents", "control-plane", "LauncherSettings.ts", "common"]
     },
     people: {
       meaning: "seats of people: their rows, the fiber of each, answers",
@@ -59,6 +63,10 @@ export const programs: FolderTables = {
   sandbox: {
     control: { meaning: "the control port of tests", knows: ["Sandbox.ts", "faults"] },
     recorded: { meaning: "replay of recorded sessions", knows: ["kernel", "core"] },
+    shadow: {
+      meaning: "a session of another runtime as one agent beside it is shown it",
+      knows: ["server", "faults", "kernel", "core", "auth", "SandboxOptions.ts"]
+    },
     server: {
       meaning: "the wire contract over gRPC",
       knows: ["faults", "kernel", "core", "auth", "SandboxOptions.ts"]

@@ -43,6 +43,7 @@ const artifactsAndMessages = Effect.fnUntraced(function* (id: string) {
   yield* ask({ ...artifacts, body: report })
   yield* ask({ ...artifacts, body: { ...report, label: "Another" }, status: 409 })
   yield* ask({ ...artifacts, body: { kind: "people.item", label: "Question", inline: {} }, status: 400 })
+  yield* ask({ ...artifacts, body: { kind: "shadow.acts", label: "b~new", inline: {} }, status: 400 })
   const { body: messages } = yield* call("GET", `/runs/${id}/messages`)
   const message = { method: "GET", path: "/runs/{id}/messages/{messageId}" }
   yield* ask({ ...message, ids: { id, messageId: messages[0]?.messageId } })

@@ -10,6 +10,7 @@ import type { CanonicalEventType } from "./CanonicalEventType.ts"
 import type { DraftHead } from "./EventType.ts"
 import type { AnswerFact, ItemFact } from "./PeopleFacts.ts"
 import type { EventSource, SubjectKind } from "./RecordedEvent.ts"
+import type { ShadowFact } from "./ShadowFact.ts"
 
 /**
  * The events that the control plane emits itself. All times are given by the caller, as ISO text; optional values that
@@ -198,10 +199,12 @@ export const artifactCreated = (
     /** The question or the answer of a person that the artifact holds. */
     readonly item?: ItemFact | undefined
     readonly answer?: AnswerFact | undefined
+    /** The shadow whose acts the artifact holds. */
+    readonly shadow?: ShadowFact | undefined
   },
   sourceName: ControlPlaneSource
 ): EventDraft => {
-  const { answer, artifactId, contentSha256, item, kind, label, receipt, uri, traceId } = artifact
+  const { answer, artifactId, contentSha256, item, kind, label, receipt, shadow, uri, traceId } = artifact
   return draftEvent(
     "artifact.created",
     { ts, subject: { kind: "artifact", id: artifactId }, source: source(sourceName) },
@@ -209,7 +212,8 @@ export const artifactCreated = (
       ...present({ kind, label, artifactId, uri, traceId, contentSha256 }),
       ...(receipt !== undefined && { receipt: { ...receipt } }),
       ...(item !== undefined && { item: { ...item } }),
-      ...(answer !== undefined && { answer: { ...answer } })
+      ...(answer !== undefined && { answer: { ...answer } }),
+      ...(shadow !== undefined && { shadow: { ...shadow, acts: shadow.acts.map((act) => ({ ...act })) } })
     }
   )
 }

@@ -3,6 +3,7 @@ import { ReceiptReport, receiptReportIn } from "../receipts/ReceiptReport.ts"
 import { eventType } from "./EventType.ts"
 import { inData, member, textOr } from "./Members.ts"
 import { AnswerFact, answerFactIn, ItemFact, itemFactIn } from "./PeopleFacts.ts"
+import { ShadowFact, shadowFactIn } from "./ShadowFact.ts"
 
 /**
  * The life of the run's record. The control plane emits these itself, each in the transaction that changes the status;
@@ -89,5 +90,7 @@ export const ArtifactCreated = eventType("artifact.created", {
   /** The question to a person that the artifact is about. */
   item: member(Schema.UndefinedOr(ItemFact), ({ data }) => itemFactIn(data)),
   /** The answer of a seat that the artifact proves (docs/reference/people.md#record). */
-  answer: member(Schema.UndefinedOr(AnswerFact), ({ data }) => answerFactIn(data))
+  answer: member(Schema.UndefinedOr(AnswerFact), ({ data }) => answerFactIn(data)),
+  /** The shadow whose acts the artifact has (docs/reference/shadows.md#record). */
+  shadow: member(Schema.UndefinedOr(ShadowFact), ({ data }) => shadowFactIn(data))
 })

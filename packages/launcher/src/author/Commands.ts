@@ -140,6 +140,7 @@ const validate = Command.make(
       ? checkScenario(yield* folder.scenario(directory), {
           compileSchema: compileInputSchema,
           knowsAgent: agents.knowsAgent,
+          isPerson: agents.isPerson,
           packSlug: packSlugOf(yield* folder.read(path.join(directory, "../../../pack.yaml"))),
           undescribedCommitment: "warning"
         })

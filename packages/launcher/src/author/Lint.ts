@@ -15,7 +15,6 @@ import { type CheckedScenario, checkScenario, type ScenarioChecksContext } from 
 /** What `lint` reads besides the packs. */
 export interface LintContext extends Omit<ScenarioChecksContext, "undescribedCommitment"> {
   readonly policies: CheckedPolicies
-  /** Which agents are persons; undefined where the catalog of agents is not known. */
   readonly isPerson: KnownPeople["isPerson"]
   readonly signIn?: KnownPeople["signIn"]
 }

@@ -49,6 +49,7 @@ const launch: KnownKeys = {
     transportIdentity: free,
     metadata: free
   },
+  shadows: { as: free, agent: free },
   commitments: { id: free, title: free, description: free, requiredRoles: free, policyRef: free },
   contextTemplate: free,
   contextId: free,

@@ -57,6 +57,9 @@ export type RuntimeBlock = typeof RuntimeBlock.Type
 export const Participant = Schema.Struct({ id: Text, role: Schema.String, agentRef: Text })
 export type Participant = typeof Participant.Type
 
+/** An agent that is tried beside a participant (docs/reference/shadows.md). */
+export const Shadow = Schema.Struct({ as: Text, agent: Text })
+
 /** One entry of `launch.kickoffTemplate`; only the keys that have an effect. */
 export const KickoffEntry = Schema.Struct({
   from: optional(Text),
@@ -90,7 +93,8 @@ export const LaunchBlock = Schema.Struct({
   // Raw, because every text of every entry is interpolated before an entry means anything.
   kickoffTemplate: optional(Schema.Array(Schema.JsonObject)),
   metadataTemplate: optional(Schema.JsonObject),
-  people: optional(PeopleText)
+  people: optional(PeopleText),
+  shadows: optional(Schema.Array(Shadow))
 })
 export type LaunchBlock = typeof LaunchBlock.Type
 

@@ -55,6 +55,8 @@ function make({ requiresDatabase }: { readonly requiresDatabase: boolean }) {
     const { database, environment, serviceName, signIn } = yield* LauncherSettings
     const persons = new Set(agents.profiles.filter(isPerson).map(({ agentRef }) => agentRef))
     // Without profiles nothing is known of any agent.
+    const refs = new Set(agents.profiles.map(({ agentRef }) => agentRef))
+    const knowsAgent = agents.profiles.length === 0 ? undefined : (agentRef: string) => refs.has(agentRef)
     const isPersonRef = agents.profiles.length === 0 ? undefined : (agentRef: string) => persons.has(agentRef)
 
     const compile = Effect.fn("LaunchCompiler.compile")(function* (request: CompileRequest, given?: string) {
@@ -69,7 +71,7 @@ function make({ requiresDatabase }: { readonly requiresDatabase: boolean }) {
         return yield* invalidConfig(`LAUNCHER_DATABASE_URL is not set: ${request.scenarioRef} has a seat of a person`)
       }
       return yield* Effect.fromResult(
-        compileLaunch(scenario, request, { sessionId, serviceName, environment, people })
+        compileLaunch(scenario, request, { sessionId, serviceName, environment, people, knowsAgent })
       ).pipe(
         Effect.tapErrorTag("LaunchRejected", (rejected) =>
           reachedTimeLimit(rejected)

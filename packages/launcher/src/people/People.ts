@@ -1,12 +1,11 @@
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { DatabaseUnavailable, describeSqlError } from "@runplane/database"
 import { ParticipantClient } from "@runplane/runtime"
-import { readCertificates } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { isSqlError } from "effect/sql/SqlError"
+import { runtimeOptions } from "../agents/RuntimeOptions.ts"
 import { invalidConfig } from "../common/LaunchErrors.ts"
 import { RunRecords } from "../control-plane/RunRecords.ts"
 import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
@@ -68,29 +67,16 @@ export class People extends Context.Service<People, PeopleShape | undefined>()("
       if (settings.runtimeAddress === "") {
         return yield* invalidConfig(`${DATABASE_SETTING} needs PROTO_RUNTIME_ADDRESS: seats act in that runtime`)
       }
-      return layerWith(settings.database, yield* runtimeOf(settings))
+      return layerWith(settings.database, yield* runtimeOptions(settings))
     })
   )
 
   static readonly layerNone = Layer.succeed(People, undefined)
 }
 
-/** How seats call the runtime: as the agents do. */
-const runtimeOf = Effect.fnUntraced(function* (settings: LauncherSettingsShape) {
-  const { runtimeAddress: address, runtimeTls: tls, runtimeTlsCaFile: caFile } = settings
-  const ca =
-    caFile === undefined
-      ? undefined
-      : yield* readCertificates(caFile).pipe(
-          Effect.mapError(({ message }) => invalidConfig(`PROTO_RUNTIME_TLS_CA_FILE cannot be used: ${message}`)),
-          Effect.provide(NodeFileSystem.layer)
-        )
-  return { address, tls, ca }
-})
-
 const layerWith = (
   database: NonNullable<LauncherSettingsShape["database"]>,
-  runtime: Effect.Success<ReturnType<typeof runtimeOf>>
+  runtime: Effect.Success<ReturnType<typeof runtimeOptions>>
 ) =>
   Layer.effect(
     People,

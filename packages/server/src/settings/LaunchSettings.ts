@@ -191,6 +191,11 @@ export const LaunchSettings = settingsOf(
       30_000,
       "How long agents may run after the end of their run before they are stopped."
     ),
+    EXAMPLE_SHADOW_GRACE_MS: row(
+      ms,
+      30_000,
+      "How long a shadow may still act after the end of its session, where the participant beside it has."
+    ),
     EXAMPLE_AGENT_STOP_GRACE_MS: row(ms, 5_000, "How long an agent may run after SIGTERM before it is killed."),
     PROTO_RUNTIME_ADDRESS: row(text, "", "The runtime's gRPC address (host:port) that agents get."),
     PROTO_RUNTIME_TLS: row(flag, true, "Whether the agents and the seats of people call the runtime over TLS."),

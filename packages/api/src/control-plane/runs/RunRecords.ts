@@ -1,4 +1,12 @@
-import { Field, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION, RECEIPT_ARTIFACT, RunId } from "@runplane/domain"
+import {
+  Field,
+  PEOPLE_ANSWER,
+  PEOPLE_ITEM,
+  PEOPLE_QUESTION,
+  RECEIPT_ARTIFACT,
+  RunId,
+  SHADOW_ACTS
+} from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -15,11 +23,12 @@ const ArtifactKind = Schema.Literals([
   RECEIPT_ARTIFACT,
   PEOPLE_ITEM,
   PEOPLE_ANSWER,
-  PEOPLE_QUESTION
+  PEOPLE_QUESTION,
+  SHADOW_ACTS
 ]).annotate({
   description:
     "What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, " +
-    "people.answer its answer"
+    "people.answer its answer, shadow.acts what an agent did that was tried beside a participant"
 })
 export const isArtifactKind = Schema.is(ArtifactKind)
 

@@ -830,8 +830,8 @@ class _ArtifactRequired(TypedDict):
     id: str
     """Id of the artifact: UUID."""
     runId: RunId
-    kind: Literal["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output", "macp.receipt", "people.item", "people.answer", "people.question"]
-    """What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, people.answer its answer."""
+    kind: Literal["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output", "macp.receipt", "people.item", "people.answer", "people.question", "shadow.acts"]
+    """What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, people.answer its answer, shadow.acts what an agent did that was tried beside a participant."""
     label: str
     """Name for readers."""
     createdAt: str
@@ -850,8 +850,8 @@ class Artifact(_ArtifactRequired, total=False):
 
 
 class _ArtifactRequestRequired(TypedDict):
-    kind: Literal["trace", "json", "report", "log", "bundle", "people.item", "people.answer", "people.question"]
-    """What it is; only the launch service may add `people.item`, `people.answer` and `people.question`."""
+    kind: Literal["trace", "json", "report", "log", "bundle", "people.item", "people.answer", "people.question", "shadow.acts"]
+    """What it is; only the launch service may add `people.*` and `shadow.acts`."""
     label: str
     """Name for readers."""
 
@@ -862,7 +862,7 @@ class ArtifactRequest(_ArtifactRequestRequired, total=False):
     uri: str
     """Where it is kept, when not here."""
     inline: Dict[str, Any]
-    """The artifact itself, any JSON object; of the kinds `people.*` one of their form."""
+    """The artifact itself, any JSON object; of the kinds `people.*` and `shadow.acts` one of their form."""
     idempotencyKey: str
     """A key of this artifact in its run: a second request with it and the same artifact answers with the first one."""
 
@@ -3208,13 +3208,18 @@ class JoinToken(TypedDict):
     """When it ends."""
 
 
-class JoinTokenRequest(TypedDict):
-    """The session that spans may join."""
-
+class _JoinTokenRequestRequired(TypedDict):
     sessionId: str
     """Session whose run the spans may join, with or without a run."""
     ttlMs: int
     """Time-to-live of the session, milliseconds; the token lives 15 minutes longer."""
+
+
+class JoinTokenRequest(_JoinTokenRequestRequired, total=False):
+    """The session that spans may join."""
+
+    shadow: str
+    """Name of the shadow that exports the spans: they have the resource attribute `runplane.shadow`, and no cost of the run."""
 
 
 class LedgerPageUnlisted(TypedDict):

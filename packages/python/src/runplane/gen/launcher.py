@@ -242,6 +242,17 @@ class CompileLaunchResultParticipantBindingsItem(TypedDict):
     """The agent that speaks for it."""
 
 
+_CompileLaunchResultShadowsItemRequired = TypedDict("_CompileLaunchResultShadowsItemRequired", {
+    "shadow": "str",
+    "as": "str",
+    "agent": "str",
+})
+
+
+class CompileLaunchResultShadowsItem(_CompileLaunchResultShadowsItemRequired):
+    pass
+
+
 class _CompileLaunchResultRequired(TypedDict):
     sessionId: str
     """The session, allocated here: UUID v4; also in the descriptor."""
@@ -260,6 +271,8 @@ class CompileLaunchResult(_CompileLaunchResultRequired, total=False):
 
     initiator: LaunchInitiator
     people: PeopleText
+    shadows: List[CompileLaunchResultShadowsItem]
+    """Agents that are tried beside a participant: they change nothing in the session."""
 
 
 class _CompileRequestRequired(TypedDict):

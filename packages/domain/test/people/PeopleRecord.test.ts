@@ -120,6 +120,13 @@ const explain = (drafts: Drafts) => {
 }
 
 describe("why, of an answer of a person", () => {
+  it("given a personal link, says that it is the weakest proof; given any other proof, does not", () => {
+    const textOf = (proof: PeopleAnswer["proof"] & {}) =>
+      explain(session(rejects, artifactOf(answer({ proof })))).claims[0]?.text ?? ""
+    assert.include(textOf("link"), "; by a personal link, the weakest proof: without a sign-in")
+    for (const proof of ["none", "slack", "session", "fresh"] as const) assert.notInclude(textOf(proof), "weakest")
+  })
+
   it("given an answer on record, names person, seat, time and hash, and leaves out the line of the reason", () => {
     const { claims } = explain(session(rejects, artifactOf(answer())))
     assert.deepStrictEqual(
@@ -309,6 +316,14 @@ describe("the sentences of questions and answers", () => {
     [
       "officer has the answer of person:ben (hash 1a2b3c4d), on behalf of person:ada",
       artifactOf(answer({ person: "ben", onBehalfOf: "ada" }))
+    ],
+    [
+      "officer has the answer of person:dora (hash 1a2b3c4d), by a personal link, the weakest proof",
+      artifactOf(answer({ person: "dora", proof: "link" }))
+    ],
+    [
+      "officer has the answer of person:dora (hash 1a2b3c4d), on behalf of person:ada, by a personal link, the weakest proof",
+      artifactOf(answer({ person: "dora", onBehalfOf: "ada", proof: "link" }))
     ],
     [
       "officer has its question escalated to group:leads, person:cro (hash 1a2b3c4d)",

@@ -238,15 +238,12 @@ describe("the answers of a seat", () => {
   })
 })
 
+const facts: EventFacts = {
+  ...{ silenceMs: undefined, durationMs: undefined, end: undefined },
+  ...{ streak: 0, isMindChange: false, isFailedAfterAll: false }
+}
+
 describe("the measure personSilent", () => {
-  const facts: EventFacts = {
-    silenceMs: undefined,
-    durationMs: undefined,
-    streak: 0,
-    isMindChange: false,
-    end: undefined,
-    isFailedAfterAll: false
-  }
   const changes = (draft: EventDraft) => {
     const [event] = eventsOf(draft)
     if (event === undefined) throw new Error("no event")
@@ -266,14 +263,6 @@ describe("the measure personSilent", () => {
 })
 
 describe("the measure personUnreached", () => {
-  const facts: EventFacts = {
-    silenceMs: undefined,
-    durationMs: undefined,
-    streak: 0,
-    isMindChange: false,
-    end: undefined,
-    isFailedAfterAll: false
-  }
   it.each([
     ["that reaches a person", escalated("persons"), 0],
     ["that only tokens can show", escalated("unknown"), 1],
@@ -284,6 +273,18 @@ describe("the measure personUnreached", () => {
     const [event] = eventsOf(recorded({ item: itemFactOf(content) }))
     if (event === undefined) throw new Error("no event")
     assert.lengthOf(measureOf("personUnreached").change(reread(event), facts, false), count)
+  })
+})
+
+describe("the measure personUnnotified", () => {
+  it.each([
+    ["undelivered", 1],
+    ["opened", 0],
+    ["reminded", 0]
+  ] as const)("counts a question that is %s %d times", (event, count) => {
+    const [found] = eventsOf(recorded({ item: itemFactOf(item({ event, state: "open", unanswered: false })) }))
+    if (found === undefined) throw new Error("no event")
+    assert.lengthOf(measureOf("personUnnotified").change(reread(found), facts, false), count)
   })
 })
 

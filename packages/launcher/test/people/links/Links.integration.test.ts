@@ -293,7 +293,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a personal link", (i
         const answer = { ...(yield* answerOf(token)), token, code: yield* codeOf(token, "dora") }
         for (let sent = 1; sent < 5; sent += 1) assert.strictEqual((yield* post("code", { token })).status, 200)
         assert.deepInclude((yield* post("code", { token })).body, { statusCode: 429, errorCode: "TOO_MANY_CODES" })
-        // A code that the mail server does not take is no code, and is not counted.
+        // A code that the mail server does not take counts for nothing.
         yield* stage.sql`UPDATE people.links SET sent_codes = 4`
         yield* stage.mails.stop
         const away = yield* post("code", { token })

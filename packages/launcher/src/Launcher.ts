@@ -84,7 +84,7 @@ const layerPeopleDirectory = Layer.effect(
 const launcherCapabilities = ExampleRuns.layer.pipe(
   Layer.provide([ParticipantAgents.layer, Shadows.layer]),
   Layer.provideMerge(LaunchCompiler.layer),
-  Layer.provideMerge(Layer.mergeAll(AgentCatalog.layer, AgentSlots.layer, People.layer)),
+  Layer.provideMerge(Layer.mergeAll(AgentCatalog.layer, AgentSlots.layer, People.layer, Mailer.layer)),
   Layer.provide(layerPeopleDirectory),
   Layer.provideMerge(Directory.layer),
   Layer.provideMerge(PackRegistry.layer),
@@ -140,7 +140,7 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
       layerAgentMetrics,
       layerAlertRegistration,
       layerPeopleMetrics,
-      layerNotices.pipe(Layer.provide(Mailer.layer)),
+      layerNotices,
       layerPeopleRetention,
       layerSlackPosts
     ]),

@@ -40,6 +40,12 @@ const ofEnd =
   (_, { end }) =>
     end === undefined ? NO_CHANGE : change(end)
 
+/** A measure that counts events by themselves. */
+const COUNT_OF_EVENTS = {
+  ...({ unit: "number", from: "events", per: OF_RUN, needsMemory: false, fold: "add" } as const),
+  ...({ value: total, firesBelow: false } as const)
+}
+
 /** All measures by name. The order is that of lists for readers. */
 const MEASURES = {
   costUsd: {
@@ -274,40 +280,29 @@ const MEASURES = {
     title: "faulty receipts",
     sentence: { before: "has", after: "faulty receipts or more" },
     words: "receipts that are missing, not valid, or disagree with the log",
-    unit: "number",
-    from: "events",
-    per: OF_RUN,
-    needsMemory: false,
-    fold: "add",
-    change: onceIf((event) => event.type === "artifact.created" && event.data.receipt?.verified === false),
-    value: total,
-    firesBelow: false
+    ...COUNT_OF_EVENTS,
+    change: onceIf((event) => event.type === "artifact.created" && event.data.receipt?.verified === false)
   },
   personSilent: {
     title: "unanswered questions to people",
     sentence: { before: "has", after: "unanswered questions to people or more" },
     words: "questions to people that end without an answer of a person, asked until then",
-    unit: "number",
-    from: "events",
-    per: OF_RUN,
-    needsMemory: false,
-    fold: "add",
-    change: onceIf((event) => event.type === "artifact.created" && event.data.item?.unanswered === true),
-    value: total,
-    firesBelow: false
+    ...COUNT_OF_EVENTS,
+    change: onceIf((event) => event.type === "artifact.created" && event.data.item?.unanswered === true)
   },
   personUnreached: {
     title: "escalations to no known person",
     sentence: { before: "has", after: "escalations to no known person or more" },
     words: "steps of escalations without a known person: when the question opens, and when they are made",
-    unit: "number",
-    from: "events",
-    per: OF_RUN,
-    needsMemory: false,
-    fold: "add",
-    change: onceIf((event) => event.type === "artifact.created" && isUnreached(event.data.item)),
-    value: total,
-    firesBelow: false
+    ...COUNT_OF_EVENTS,
+    change: onceIf((event) => event.type === "artifact.created" && isUnreached(event.data.item))
+  },
+  personUnnotified: {
+    title: "questions without a notified person",
+    sentence: { before: "has", after: "questions without a notified person or more" },
+    words: "questions of which no person could be notified, by mail or in Slack",
+    ...COUNT_OF_EVENTS,
+    change: onceIf((event) => event.type === "artifact.created" && event.data.item?.event === "undelivered")
   },
   agreementBelow: {
     title: "agreement of repeated runs",

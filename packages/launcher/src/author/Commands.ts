@@ -157,7 +157,7 @@ const validate = Command.make(
         ? []
         : [
             ...policyFindings(checked, policies),
-            ...peopleFindings(checked, { isPerson: agents.isPerson, groups: inPack.groups, signIn }, policies)
+            ...peopleFindings(checked, { ...inPack, isPerson: agents.isPerson, signIn }, policies)
           ])
     ]
     yield* report({

@@ -56,9 +56,9 @@ export const lintPacks = Effect.fnUntraced(function* (
       if (other !== undefined) findings.push(errorIn(file, `the slug "${pack.slug}" is taken by ${other}`))
       fileOf.set(pack.slug, file)
     }
-    const { findings: inDirectory, groups } = yield* readDirectory(packs, directory)
+    const { findings: inDirectory, groups, persons } = yield* readDirectory(packs, directory)
     findings.push(...inDirectory)
-    findings.push(...(yield* lintScenarios(packs, directory, pack.slug, { ...context, groups })))
+    findings.push(...(yield* lintScenarios(packs, directory, pack.slug, { ...context, groups, persons })))
   }
   const result: LintResult = { packs: count, findings }
   return result

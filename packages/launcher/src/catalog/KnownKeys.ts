@@ -81,7 +81,9 @@ export const PACK_KEYS: KnownKeys = {
 }
 
 /** The keys of `people.yaml`. */
-export const DIRECTORY_KEYS: KnownKeys = { people: { "*": { name: free, groups: free, email: free, slack: free } } }
+export const DIRECTORY_KEYS: KnownKeys = {
+  people: { "*": { name: free, groups: free, email: free, slack: free, link: free, code: free } }
+}
 
 /** The keys of `scenario.yaml`, those that have no effect yet included. */
 export const SCENARIO_KEYS: KnownKeys = {

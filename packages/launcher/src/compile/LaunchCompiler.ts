@@ -11,7 +11,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AgentCatalog, isPerson } from "../catalog/AgentCatalog.ts"
-import { findVersion, groupsIn } from "../catalog/Catalog.ts"
+import { findVersion, groupsIn, personsIn } from "../catalog/Catalog.ts"
 import { TIME_LIMIT } from "../catalog/InputSchema.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { type CompileFailure, invalidConfig } from "../common/LaunchErrors.ts"
@@ -64,8 +64,9 @@ function make({ requiresDatabase }: { readonly requiresDatabase: boolean }) {
       const catalog = yield* registry.catalog
       const scenario = yield* Effect.fromResult(findVersion(catalog, at))
       const sessionId = given ?? (yield* random.uuidV4())
-      const groups = groupsIn(catalog.packs.find(({ slug }) => slug === at.pack)?.people)
-      const people = { isPerson: isPersonRef, groups, signIn }
+      const directory = catalog.packs.find(({ slug }) => slug === at.pack)?.people
+      const groups = groupsIn(directory)
+      const people = { isPerson: isPersonRef, groups, persons: personsIn(directory), signIn }
       const { launch } = (yield* Effect.fromResult(findTemplate(scenario, request.templateId)))?.plan ?? scenario.base
       if (requiresDatabase && database === undefined && hasSeats(launch, isPersonRef)) {
         return yield* invalidConfig(`LAUNCHER_DATABASE_URL is not set: ${request.scenarioRef} has a seat of a person`)

@@ -9,6 +9,7 @@ import {
   readinessAnswer,
   Shutdown
 } from "@runplane/server"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -21,6 +22,7 @@ import { CatalogHttp } from "./CatalogHttp.ts"
 import { DelegationHttp } from "./inbox/DelegationHttp.ts"
 import { InboxHttp } from "./inbox/InboxHttp.ts"
 import { InboxPage } from "./inbox/InboxPage.ts"
+import { LinksHttp } from "./inbox/LinksHttp.ts"
 import { layerPageSignIns } from "./inbox/PageSignIns.ts"
 import { PasskeysHttp } from "./inbox/PasskeysHttp.ts"
 import { SignInRoutes } from "./inbox/SignInRoutes.ts"
@@ -70,6 +72,7 @@ const handlers = Layer.mergeAll(
   Layer.provide(InboxHttp, layerPageSignIns),
   DelegationHttp,
   PasskeysHttp,
+  Layer.provide(LinksHttp, SecureRandom.layerWebCrypto),
   HealthHttp,
   ProbesHttp,
   AdminHttp,

@@ -16,6 +16,7 @@ import { Delegations } from "./escalate/Delegations.ts"
 import { PeopleSignIn } from "./escalate/Persons.ts"
 import { Inbox } from "./Inbox.ts"
 import { ItemRows } from "./ItemRows.ts"
+import { Links } from "./links/Links.ts"
 import { NoticeEvents } from "./notices/NoticeEvents.ts"
 import { NoticeRows } from "./notices/NoticeRows.ts"
 import { OpenLimits } from "./OpenLimits.ts"
@@ -55,6 +56,7 @@ export interface PeopleShape {
   readonly passkeys: Passkeys["Service"]
   readonly proofs: PasskeyProofs["Service"]
   readonly suspensions: Suspensions["Service"]
+  readonly links: Links["Service"]
 }
 
 /** The seats of people; undefined in a service without a database, which launches no scenario with a seat. */
@@ -101,7 +103,8 @@ const layerWith = (
         limits: yield* OpenLimits,
         passkeys: yield* Passkeys,
         proofs: yield* PasskeyProofs,
-        suspensions: yield* Suspensions
+        suspensions: yield* Suspensions,
+        links: yield* Links
       })
     })
   ).pipe(
@@ -110,6 +113,7 @@ const layerWith = (
         Answers.layer,
         Inbox.layer,
         InboxChanges.layer,
+        Links.layer,
         PasskeyProofs.layer,
         Passkeys.layer,
         PeopleAudit.layer,

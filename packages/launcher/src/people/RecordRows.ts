@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
+  AnswerProof,
   Basis,
   type EscalationRecord,
   ItemState,
@@ -56,7 +57,7 @@ const Row = Schema.Struct({
   escalations: Schema.fromJsonString(
     Schema.Array(Schema.Struct({ step: Schema.Int, at: Schema.String, to: Schema.Array(Schema.String) }))
   ),
-  proof: Schema.NullOr(Schema.Literals(["none", "session", "fresh", "passkey", "slack"])),
+  proof: Schema.NullOr(AnswerProof),
   channel: Schema.NullOr(Schema.String),
   content: Schema.NullOr(Schema.fromJsonString(StoredContent)),
   basis: Schema.NullOr(Schema.fromJsonString(Basis)),

@@ -416,7 +416,7 @@ class _AlertBudgetRequired(TypedDict):
     name: str
     """Name, for readers."""
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, agreementBelow, or markBelow: and the name of a mark."""
     per: AlertPer
     window: AlertWindow
     key: str
@@ -556,7 +556,7 @@ class _AlertRuleChangeRequired(TypedDict):
     per: AlertPer
     window: AlertWindow
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleChangeLevelsItem]
     """Thresholds, ascending."""
 
@@ -613,7 +613,7 @@ class _AlertRuleRequestRequired(TypedDict):
     per: AlertPer
     window: AlertWindow
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleRequestLevelsItem]
     """Thresholds, ascending."""
 
@@ -666,7 +666,7 @@ class _AlertRuleStateRequired(TypedDict):
     zone: str
     """IANA name of the zone of calendar periods."""
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleStateLevelsItem]
     """Thresholds, ascending."""
     createdAt: str

@@ -9,10 +9,10 @@ import type { TaskRuns } from "./TaskRuns.ts"
 import { type SeenRun, statusOf } from "./TaskView.ts"
 import { type Artifact, isFinal, type StreamResponse, type Task, type TaskStatus } from "./TaskWire.ts"
 
-/** An object of a stream with the index of the event that it reaches; undefined for a sign of life. */
+/** An object of a stream with the index of the event that it reaches. */
 export interface TaskUpdate {
   readonly index: number
-  readonly response: StreamResponse | undefined
+  readonly response: StreamResponse
 }
 
 /** A task as it was read. */
@@ -93,14 +93,11 @@ const eventUpdates = (
   runs: StreamOptions["runs"]
 ): Stream.Stream<TaskUpdate, TaskError> => {
   let subjects = noSubjects
-  let reached = after
   const updateOf = (frame: RunStreamEvent): ReadonlyArray<TaskUpdate> => {
-    if (frame.event === "heartbeat") return [{ index: reached, response: undefined }]
     if (frame.event !== "canonical_event") return []
     const { data: event } = frame
     subjects = withSubject(subjects, event)
     if (event.index <= after) return []
-    reached = event.index
     const text = textOf(event, subjectName(subjects, event))
     if (text === undefined) return []
     const status = statusOf(row, "TASK_STATE_WORKING", Date.parse(event.ts), text, String(event.index))

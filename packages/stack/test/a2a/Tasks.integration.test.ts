@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { until } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { openTask } from "./OpenTask.ts"
 import {
@@ -193,6 +194,78 @@ layer(Served.layer, { excludeTestServices: true, timeout: "60 seconds" })("a com
       const canceled = yield* rpc(court, "ana", "ListTasks", { status: "TASK_STATE_CANCELED" })
       assert.include(JSON.stringify(canceled.result.tasks), open)
       assert.notInclude(JSON.stringify(canceled.result.tasks), bound)
+    })
+  )
+
+  it.effect("lets a participant of one committee query another, and vote as that decided", () =>
+    Effect.gen(function* () {
+      const court = yield* Served
+      const upper = taskIn(yield* rpc(court, "ana", "SendMessage", message("upper", ...inputs("open")))).id
+      yield* openTask(court, "ana", upper)
+      yield* court.session.open(upper)
+      yield* court.session.propose(upper)
+      // The participant of the upper committee has a key of its own.
+      const lower = taskIn(yield* rpc(court, "bo", "SendMessage", message("lower", ...inputs("open")))).id
+      yield* openTask(court, "bo", lower)
+      yield* decide(court, lower, false)
+      const answer = taskIn(yield* rpc(court, "bo", "GetTask", { id: lower }))
+      const { verdict } = answer.artifacts[0].parts[1].data
+      yield* court.session.vote(upper, verdict === "for" ? "APPROVE" : "REJECT")
+      yield* court.session.commit(upper, verdict === "for")
+      const done = yield* until(
+        Effect.map(rpc(court, "ana", "GetTask", { id: upper }), taskIn),
+        (found) => state(found) === "TASK_STATE_COMPLETED",
+        "100 millis"
+      )
+      assert.strictEqual(done.artifacts[0].parts[1].data.verdict, "against")
+    })
+  )
+
+  it.effect("streams a run, and continues behind the last index of a client", () =>
+    Effect.gen(function* () {
+      const court = yield* Served
+      const sent = message("s-1", ...inputs("open"))
+      const follow = (method: string, params: object, headers: Readonly<Record<string, string>> = {}) =>
+        Effect.promise(async () => {
+          const response = await fetch(`${court.launcherUrl}/a2a`, {
+            method: "POST",
+            headers: { "content-type": "application/json", "a2a-version": "1.0", "x-api-key": KEYS.ana, ...headers },
+            body: JSON.stringify({ jsonrpc: "2.0", id: 7, method, params })
+          })
+          const frames = (await response.text()).split("\n\n").filter((frame) => frame.startsWith("id:"))
+          return frames.map((frame) => {
+            const [id = "", data = ""] = frame.split("\n")
+            const { id: rpcId, result } = JSON.parse(data.slice("data: ".length))
+            assert.strictEqual(rpcId, 7)
+            return { index: Number(id.slice("id: ".length)), result }
+          })
+        })
+      const stream = yield* Effect.forkChild(follow("SendStreamingMessage", sent))
+      const { id } = taskIn(yield* rpc(court, "ana", "SendMessage", sent))
+      yield* openTask(court, "ana", id)
+      yield* decide(court, id, true)
+      const frames = yield* Fiber.join(stream)
+      assert.property(frames[0]?.result, "task")
+      const last = frames.at(-1)?.result.statusUpdate
+      assert.strictEqual(state(last), "TASK_STATE_COMPLETED")
+      const artifacts = frames.flatMap(({ result }) => result.artifactUpdate?.artifact.artifactId ?? [])
+      assert.includeMembers(artifacts, ["decision", "seal"])
+      const texts = (found: typeof frames) =>
+        found.flatMap(({ index, result }) =>
+          result.statusUpdate === undefined || result.statusUpdate.status.state !== "TASK_STATE_WORKING"
+            ? []
+            : [[index, result.statusUpdate.status.message.parts[0].text] as const]
+        )
+      const all = texts(frames)
+      assert.include(JSON.stringify(all), "<b>so it is</b>")
+      const [, second] = all
+      const since = second?.[0] ?? assert.fail("the stream is too short")
+      const rest = all.filter(([index]) => index > since)
+      assert.isNotEmpty(rest)
+      const byHeader = yield* follow("SubscribeToTask", { id }, { "last-event-id": String(since) })
+      assert.strictEqual(byHeader[0]?.index, since)
+      assert.deepStrictEqual(texts(byHeader), rest)
+      assert.deepStrictEqual(texts(yield* follow("SendStreamingMessage", { ...sent, metadata: { since } })), rest)
     })
   )
 

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
 import { type Actor, mayUse, RUNPLANE_VERSION, roleText } from "@runplane/api"
-import { launcherForm, RouteGuard, readSettings, ServiceSettings } from "@runplane/server"
+import { launcherForm, RouteGuard, readSettings, ServiceSettings, Shutdown } from "@runplane/server"
 import * as ByteSize from "effect/ByteSize"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpIncomingMessage, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Layer from "effect/Layer"
@@ -73,6 +74,7 @@ const cardRoute = (tasks: TasksShape, facts: Parameters<typeof agentCardOf>[0]) 
 
 const makeCalls = Effect.fnUntraced(function* (tasks: TasksShape) {
   const guard = yield* RouteGuard
+  const shutdown = yield* Shutdown
   const open = makeOpenRequests()
   const metrics = yield* makeA2aMetrics(tasks, open.open)
 
@@ -101,22 +103,22 @@ const makeCalls = Effect.fnUntraced(function* (tasks: TasksShape) {
       return launcherForm.forbidden(roleText([method.access], actor.role, actor.actorType === "user" ? "token" : "key"))
     }
     const caller = { id: actor.actorId, person: personIdOfCaller(actor) }
-    const held = yield* Effect.result(open.acquire(caller.id))
-    if (Result.isFailure(held)) {
+    const held = Effect.acquireRelease(open.acquire(caller.id), () => open.release(caller.id))
+    const answered = yield* Effect.andThen(
+      held,
+      method.run(tasks, { caller, params, lastEventId: lastEventIdOf(request) })
+    ).pipe(Effect.scoped, Effect.result)
+    if (Result.isFailure(answered)) {
+      if (answered.failure._tag === "TaskError") return refuse(answered.failure)
       metrics.answered(label, "too_many_open")
       return HttpServerResponse.setHeader(launcherForm.tooManyRequests, "retry-after", RETRY_SECONDS)
     }
-    const release = open.release(caller.id)
-    const answered = yield* method.run(tasks, { caller, params, lastEventId: lastEventIdOf(request) }).pipe(
-      Effect.onError(() => release),
-      Effect.result
-    )
-    if (Result.isFailure(answered)) return refuse(answered.failure)
     metrics.answered(label, "ok")
     const { success } = answered
-    if (success._tag === "Stream") return binding.stream(Stream.ensuring(success.updates, release))
-    yield* release
-    return binding.result(success.result)
+    if (success._tag === "Result") return binding.result(success.result)
+    const crowded = () => taskError("Unavailable", "the service has too many requests open")
+    const updates = Stream.unwrap(Effect.as(Effect.mapError(held, crowded), success.updates))
+    return binding.stream(Stream.interruptWhen(updates, Effect.raceFirst(shutdown.begun, expiry(actor))))
   })
 
   const rpc = (request: Request) =>
@@ -156,6 +158,12 @@ const makeCalls = Effect.fnUntraced(function* (tasks: TasksShape) {
     return request.method === "POST" && (path === BASE || path === `${BASE}/`) ? rpc(request) : rest(request)
   }
 })
+
+/** A stream ends with the token of its caller. */
+const expiry = ({ expiresAtUnixMs }: Actor): Effect.Effect<void> =>
+  expiresAtUnixMs === undefined
+    ? Effect.never
+    : Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sleep(Math.max(0, expiresAtUnixMs - now)))
 
 const RETRY_SECONDS = "10"
 const SENDS: ReadonlySet<string> = new Set(["SendMessage", "SendStreamingMessage"])

@@ -42,19 +42,20 @@ export const httpJson: Binding = {
   )
 }
 
-const LIFE = ": the task goes on\n\n"
+/** Clients with a short limit between two reads, 5 s in Python, keep the stream of a slow task. Milliseconds. */
+const LIFE_MS = 2_000
+const LIFE = encodeFrames(": the task goes on\n\n")
 
 /** Each frame has the index that it reaches as its id, so `Last-Event-ID` continues a stream. */
 function sse(objectOf: (response: object) => object, failureOf: (error: TaskError) => object): Binding["stream"] {
   return (updates) => {
     const frames = updates.pipe(
-      Stream.map(({ index, response }) =>
-        response === undefined ? LIFE : `id: ${index}\ndata: ${JSON.stringify(objectOf(response))}\n\n`
-      ),
+      Stream.map(({ index, response }) => `id: ${index}\ndata: ${JSON.stringify(objectOf(response))}\n\n`),
       Stream.catch((error) => Stream.succeed(`event: error\ndata: ${JSON.stringify(failureOf(error))}\n\n`)),
       Stream.map((frame) => encodeFrames(frame))
     )
-    return sseResponse(frames, "a stream of a task")
+    const life = Stream.map(Stream.tick(LIFE_MS), () => LIFE)
+    return sseResponse(Stream.merge(frames, life, { haltStrategy: "left" }), "a stream of a task")
   }
 }
 

@@ -41,6 +41,7 @@ import { layerNotices } from "./people/notices/Notices.ts"
 import { People } from "./people/People.ts"
 import { Shadows } from "./shadows/Shadows.ts"
 import { layerSlackPosts } from "./slack/SlackPosts.ts"
+import { Tasks } from "./tasks/Tasks.ts"
 
 /**
  * How long open requests may last when the service stops; a launch without an answer by then is interrupted, ms.
@@ -81,7 +82,8 @@ const layerPeopleDirectory = Layer.effect(
 )
 
 /** The services that the handlers use. */
-const launcherCapabilities = ExampleRuns.layer.pipe(
+const launcherCapabilities = Tasks.layer.pipe(
+  Layer.provideMerge(ExampleRuns.layer),
   Layer.provide([ParticipantAgents.layer, Shadows.layer]),
   Layer.provideMerge(LaunchCompiler.layer),
   Layer.provideMerge(Layer.mergeAll(AgentCatalog.layer, AgentSlots.layer, People.layer, Mailer.layer)),

@@ -23,17 +23,21 @@ export const programs: FolderTables = {
     http: {
       meaning: "handlers and answers",
       knows: [
-        ...["operate", "slack", "people", "examples", "compile", "control-plane", "catalog"],
+        ...["operate", "slack", "tasks", "people", "examples", "compile", "control-plane", "catalog"],
         ...["LauncherSettings.ts", "common"]
       ]
     },
     operate: {
       meaning: "readiness and metrics",
-      knows: ["examples", "people", "control-plane", "catalog", "LauncherSettings.ts", "common"]
+      knows: ["tasks", "examples", "people", "control-plane", "catalog", "LauncherSettings.ts", "common"]
     },
     slack: {
       meaning: "questions as messages in Slack: their texts, their rows, calls of Slack",
       knows: ["people", "catalog", "LauncherSettings.ts", "common"]
+    },
+    tasks: {
+      meaning: "scenarios as tasks of agents that speak A2A: their rows, their launches, their streams",
+      knows: ["examples", "people", "compile", "catalog", "LauncherSettings.ts", "common"]
     },
     examples: {
       meaning: "the example flow: compile, start the agents, submit the run",

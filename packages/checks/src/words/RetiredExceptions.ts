@@ -106,6 +106,7 @@ export const RETIRED_EXCEPTIONS: ReadonlyArray<RetiredException> = [
     "packages/api/src/launcher/Inbox.ts",
     "packages/launcher/src/http/inbox/",
     "packages/launcher/src/people/",
+    "packages/launcher/src/tasks/",
     "packages/launcher/src/slack/",
     "packages/launcher/src/http/slack/",
     "packages/launcher/test/people/",

@@ -54,6 +54,8 @@ export interface ScenarioVersion {
   readonly schemaDefaults: JsonObject
   readonly validate: InputValidator
   readonly expectedDecisionKinds: ReadonlyArray<string> | undefined
+  /** The protocol by which other agents may start it; undefined for a scenario that is not published. */
+  readonly publish?: "a2a" | undefined
   /** The launch as the scenario declares it. */
   readonly base: LaunchPlan
   /** Templates sorted by slug, each with the launch it results in. */

@@ -91,6 +91,7 @@ export const SCENARIO_KEYS: KnownKeys = {
   kind: free,
   metadata: { pack: free, scenario: free, version: free, name: free, summary: free, tags: free, deprecated: free },
   spec: {
+    publish: free,
     runtime,
     inputs: { schema: free },
     launch,

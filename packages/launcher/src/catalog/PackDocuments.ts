@@ -132,6 +132,7 @@ export const ScenarioDocument = Schema.Struct({
     tags: optional(Tags)
   }),
   spec: Schema.Struct({
+    publish: optional(Schema.Literal("a2a")),
     runtime: optional(Schema.JsonObject),
     inputs: Schema.Struct({ schema: Schema.JsonObject }),
     launch: Schema.JsonObject,

@@ -29,6 +29,7 @@ export const scenarioFaults = (
   ...nameFaults(names, document["metadata"]),
   ...patternFaults(version),
   ...defaultFaults(version),
+  ...publishFaults(version),
   ...keyFaults(version.base, ["spec"]),
   ...participantFaults(version.base.launch, ["spec", "launch"]),
   ...shadowFaults(version.base.launch, NO_AGENTS, ["spec", "launch"])
@@ -93,6 +94,18 @@ const defaultFaults = ({ schemaDefaults, validate }: Version): ReadonlyArray<Pac
     const text = `the default of the input "${name}" contradicts its schema: ${instancePath} ${message}; change one of them`
     return [{ level: "error", at, message: text }]
   })
+
+/** Other agents choose a skill by its description. */
+const publishFaults = ({ metadata, publish }: Version): ReadonlyArray<PackFault> =>
+  publish === undefined || (metadata.summary !== undefined && !isBlank(metadata.summary))
+    ? []
+    : [
+        {
+          level: "warning",
+          at: ["spec", "publish"],
+          message: "metadata.summary is missing: other agents choose a published scenario by it"
+        }
+      ]
 
 /** A blank key would join all launches of all packs that have one. */
 const keyFaults = ({ execution }: Version["base"], block: ReadonlyArray<string>): ReadonlyArray<PackFault> => {

@@ -61,6 +61,12 @@ export class ExampleRuns extends Context.Service<
   {
     /** `requester` is the person who launches, if it is known: it may not answer for a seat of the session. */
     readonly run: (request: ExampleRunRequest, requester?: string) => Effect.Effect<ExampleRun, LauncherError>
+    /** A launch into a session that its caller chooses, and begins once. */
+    readonly launch: (
+      request: ExampleRunRequest,
+      keyed: KeyedLaunch,
+      requester?: string
+    ) => Effect.Effect<ExampleRun, LauncherError>
     /** The launches that wait for slots. */
     readonly queue: Effect.Effect<LaunchQueue>
     /** The agents that run, the oldest first. */
@@ -281,6 +287,7 @@ export class ExampleRuns extends Context.Service<
 
       return ExampleRuns.of({
         run,
+        launch: runOnce,
         queue: slots.queue,
         processes: Effect.map(host.running, (processes) =>
           processes.map((process) => shownProcess(process, runEnds.runOf(process.runId)))

@@ -6,6 +6,7 @@ import {
   launcherDocument,
   launcherForm,
   layerLauncherDocs,
+  RawRoutes,
   readinessAnswer,
   Shutdown
 } from "@runplane/server"
@@ -18,6 +19,7 @@ import { dump } from "js-yaml"
 import { controlPlaneForPeople, LauncherSettings } from "../LauncherSettings.ts"
 import { LauncherMetrics } from "../operate/AgentMetrics.ts"
 import { LauncherReadiness } from "../operate/LauncherReadiness.ts"
+import { A2aRoutes, isA2aPath } from "./a2a/A2aRoutes.ts"
 import { CatalogHttp } from "./CatalogHttp.ts"
 import { DelegationHttp } from "./inbox/DelegationHttp.ts"
 import { InboxHttp } from "./inbox/InboxHttp.ts"
@@ -28,7 +30,7 @@ import { PasskeysHttp } from "./inbox/PasskeysHttp.ts"
 import { SignInRoutes } from "./inbox/SignInRoutes.ts"
 import { HealthHttp, LaunchHttp, ProcessesHttp } from "./LaunchHttp.ts"
 import { PeopleHttp } from "./PeopleHttp.ts"
-import { layerSlackBodies, SlackRoutes } from "./slack/SlackRoutes.ts"
+import { isSlackPath, SlackRoutes } from "./slack/SlackRoutes.ts"
 
 /** The probes of a platform (docs/reference/admin.md#readiness, docs/reference/admin.md#metrics-endpoint). */
 const ProbesHttp = HttpApiBuilder.group(
@@ -114,8 +116,15 @@ const toConsole = Layer.unwrap(
   })
 )
 
+/** Other protocols have bodies that their handlers read. */
+const layerRawBodies = Layer.succeed(RawRoutes, {
+  known: (request) => request,
+  has: (path) => isSlackPath(path) || isA2aPath(path),
+  refusal: (_, answer) => answer
+})
+
 /** Every route of the service with its middleware; needs the service's capabilities and an `HttpRouter`. */
-export const LauncherRoutes = api.pipe(
+export const LauncherRoutes = Layer.merge(api, A2aRoutes).pipe(
   Layer.provide(handlers),
   Layer.provide(LauncherEdge.layerMiddleware.pipe(Layer.provide(layerPageSignIns))),
   Layer.merge(toConsole),
@@ -124,5 +133,5 @@ export const LauncherRoutes = api.pipe(
   // The edge is registered first, so it is around the page too.
   Layer.merge(Layer.provide(InboxPage, LauncherEdge.layer)),
   Layer.merge(LauncherEdge.layer),
-  Layer.provide(layerSlackBodies)
+  Layer.provide(layerRawBodies)
 )

@@ -94,6 +94,11 @@ export const LaunchSettings = settingsOf(
       "Bot token of that app, with the scope `chat:write`: with it questions go to people as direct messages, and a press can give a reason.",
       { secret: true, shownDefault: "none" }
     ),
+    A2A_ENABLED: row(
+      flag,
+      false,
+      "Whether agents that speak A2A 1.0 can start the scenarios with `publish: a2a`; `LAUNCHER_PUBLIC_URL`, `LAUNCHER_DATABASE_URL` and `PROTO_CONTROL_PLANE_URL` are required then."
+    ),
     REGISTER_POLICIES_ON_LAUNCH: row(
       flag,
       true,

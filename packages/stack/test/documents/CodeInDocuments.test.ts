@@ -34,6 +34,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
     "packages/control-plane/test/features/ingest/Guides.integration.test.ts",
   "docs/guides/consensus.md: from typing import TypedDict": "packages/stack/test/clients/Clients.runtime.test.ts",
   "docs/guides/consensus.md: import asyncio": "packages/stack/test/clients/Clients.runtime.test.ts",
+  "docs/guides/a2a.md: import asyncio": "scripts/test-a2a.mjs",
   "docs/guides/mcp.md: import asyncio": "packages/control-plane/test/features/mcp/McpAnswers.integration.test.ts",
   "docs/guides/ci.md: name: gate": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/guides/ci.md: gate:": "packages/cli/test/gate/CiGuide.test.ts",
@@ -190,8 +191,15 @@ const documented = (service: string): ReadonlyArray<string> =>
 const patterns = [...documented("control-plane"), ...documented("launcher")].map(
   (path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`)
 )
-/** Paths of other programs: of a receiver, an issuer, a claim. */
-const FOREIGN_PATHS = new Set(["/hook", "/realms/company", "/roles", "/runplane"])
+/** Paths of other protocols and of other programs: of A2A, a receiver, an issuer, a claim. */
+const FOREIGN_PATHS = new Set([
+  "/a2a",
+  "/.well-known/agent-card.json",
+  "/hook",
+  "/realms/company",
+  "/roles",
+  "/runplane"
+])
 const isPath = (path: string) =>
   path === "/" || FOREIGN_PATHS.has(path) || patterns.some((pattern) => pattern.test(path))
 

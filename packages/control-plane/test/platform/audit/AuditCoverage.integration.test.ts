@@ -223,6 +223,11 @@ const audited: Readonly<Record<string, Audited>> = {
     "succeeded"
   ],
   "DELETE /marks/definitions/:name": [definition("mood"), "mark.definition.delete", "succeeded"],
+  "POST /committees/search": [
+    Effect.succeed({ path: "/committees/search", body: { q: "status:completed" } }),
+    "committee.search",
+    "refused"
+  ],
   "POST /alerts/rules": [
     Effect.succeed({ path: "/alerts/rules", body: alertRule("added") }),
     "alert_rule.create",
@@ -330,7 +335,8 @@ layer(layerTestService({ settings: SETTINGS }), {
         const [method = ""] = endpoint.split(" ")
         const requestId = `of-${endpoint.replace(/[^A-Za-z]+/g, "-")}`
         const answer = yield* call(method, path, { body: sent, headers: as(requestId) })
-        assert.isTrue(answer.status >= 200 && answer.status < 300, answer.text)
+        const isExpected = outcome === "refused" ? answer.status === 409 : answer.status >= 200 && answer.status < 300
+        assert.isTrue(isExpected, answer.text)
         const { body } = yield* call("GET", `/audit?action=${action}&limit=200`, { headers })
         const entries = body.data.filter((entry: { requestId?: string }) => entry.requestId === requestId)
         assert.lengthOf(entries, 1)

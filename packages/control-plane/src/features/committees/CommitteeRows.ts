@@ -89,6 +89,9 @@ export const makeCommitteeRows = Effect.gen(function* () {
   const write = (group: ReadonlyArray<DueRun>, rows: ReadonlyArray<NonNullable<ReturnType<typeof rowOf>>>) => {
     const due = JSON.stringify(group.map(({ id, version }) => ({ run_id: id, version })))
     return Effect.gen(function* () {
+      // A deletion locks a run before the rows of it: the other way round, each would wait for the other.
+      const ids = sql`ANY(${group.map(({ id }) => id)}::text[]::uuid[])`
+      yield* sql`SELECT FROM runs WHERE id = ${ids} ORDER BY id FOR KEY SHARE`
       const current = yield* sql<{ readonly id: string }>`
         DELETE FROM run_voter_changes c USING json_to_recordset(${due}::json) AS d (run_id uuid, version bigint)
         WHERE c.run_id = d.run_id AND c.version = d.version RETURNING c.run_id::text AS id`

@@ -48,7 +48,10 @@ layer(layerTestService(), { excludeTestServices: true })("committees", (it) => {
       yield* mark(open, true)
       // The mark of a judge does not count as a truth.
       yield* mark(other, true, "judge")
-      const judged = yield* until(get("/committees/independence"), ({ data }) => data[0]?.truth.withTruth === 1)
+      const judged = yield* until(get("/committees/independence"), ({ data }) => {
+        const [found] = data
+        return found?.runs === 2 && found.truth.withTruth === 1
+      })
       assert.deepInclude(judged.data[0], { runs: 2, participants: [COST, LEAD, RISK] })
       assert.deepStrictEqual(
         errorsOf(judged)?.map((seat) => Object.assign({}, seat)),
@@ -160,7 +163,7 @@ layer(layerTestService(), { excludeTestServices: true })("committees", (it) => {
       assert.strictEqual(answer.body.searches, 1)
       assert.match(
         answer.body.summary,
-        /^Without .* \d+ % cheaper, same outcome in all \d+ cases \(at least 9\d\.\d %\)$/
+        /^Without .* \d+ % cheaper, same outcome in (all \d+|\d+ of 100) cases \(at least 9\d\.\d %\)$/
       )
       assert.strictEqual((yield* search({ q: "status:completed" })).body.searches, 2)
       const entries = yield* get("/audit?action=committee.search")

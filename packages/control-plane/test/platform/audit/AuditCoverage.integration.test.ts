@@ -130,6 +130,9 @@ type Audited = readonly [
   outcome: AuditOutcome
 ]
 
+const tooFewRuns = Effect.succeed({ path: "/committees/search", body: { q: "status:completed" } })
+const newRule = Effect.succeed({ path: "/alerts/rules", body: alertRule("added") })
+
 /** Every endpoint that changes something or hands out a run, how it is called here, and what the audit log says. */
 const audited: Readonly<Record<string, Audited>> = {
   "POST /runs": [Effect.sync(() => ({ path: "/runs", body: descriptor() })), "run.create", "succeeded"],
@@ -223,16 +226,8 @@ const audited: Readonly<Record<string, Audited>> = {
     "succeeded"
   ],
   "DELETE /marks/definitions/:name": [definition("mood"), "mark.definition.delete", "succeeded"],
-  "POST /committees/search": [
-    Effect.succeed({ path: "/committees/search", body: { q: "status:completed" } }),
-    "committee.search",
-    "refused"
-  ],
-  "POST /alerts/rules": [
-    Effect.succeed({ path: "/alerts/rules", body: alertRule("added") }),
-    "alert_rule.create",
-    "succeeded"
-  ],
+  "POST /committees/search": [tooFewRuns, "committee.search", "refused"],
+  "POST /alerts/rules": [newRule, "alert_rule.create", "succeeded"],
   "PUT /alerts/rules/:id": [
     Effect.map(addedRule("changed"), (path) => {
       const { id: _, ...body } = alertRule("changed")

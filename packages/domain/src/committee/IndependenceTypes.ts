@@ -29,7 +29,7 @@ export interface PairErrors {
   readonly leftOnly: number
   readonly rightOnly: number
   readonly neither: number
-  /** Absent where a seat of the pair never or always errs in these runs: then there is no correlation. */
+  /** Absent where a seat of the pair never or always errs in these runs, so that no correlation is defined. */
   readonly phi?: ResampledFigure
   /** The largest correlation that these two accuracies allow; absent with `phi`. */
   readonly largestPhi?: number
@@ -67,7 +67,7 @@ export interface MissingRuns {
   }>
 }
 
-/** The number of independent voters by Kish's design effect, or why there is no number. */
+/** The number of independent voters by Kish's design effect, or why it is unknown. */
 export type EffectiveVotes =
   | {
       readonly kind: "known"

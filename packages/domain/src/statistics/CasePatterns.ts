@@ -64,7 +64,7 @@ export interface CaseShare extends ShareInterval {
  * The share of the runs with a feature among those that have a value, with its interval of 95 %. Repeats of one case
  * are not independent, so the Wilson interval is that of as many runs as the variance between the cases is worth: `n`
  * over the design effect, and the number of cases where no run or each run has the feature. `featureOf` is called once
- * for each pattern; it answers undefined where there is no value.
+ * for each pattern; undefined leaves the pattern out.
  */
 export const caseShare = (
   { caseIds, caseOf, count, patternOf, patterns, rows }: PatternColumns,

@@ -96,7 +96,7 @@ describe("effective votes", () => {
     assert.strictEqual(numberOf(apart).pairsLeftOut, 0)
   })
 
-  it("say that there is no correlation where at most one seat errs", () => {
+  it("leave the correlation undefined where at most one seat errs", () => {
     const { effectiveVotes } = figuresOf("60x ff +", "20x fa +")
     assert.deepStrictEqual(effectiveVotes, { kind: "unknown", reason: "no correlation" })
   })
@@ -205,7 +205,7 @@ describe("the errors of seats", () => {
 })
 
 describe("without truth", () => {
-  it("there is no number, only the agreement of each pair", () => {
+  it("the figure is unknown, and only the agreement of each pair is stated", () => {
     const found = figuresOf("60x ff", "20x fa", "10x af", "10x aa")
     assert.deepStrictEqual(found.effectiveVotes, {
       kind: "unknown",

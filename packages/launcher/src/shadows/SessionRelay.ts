@@ -19,7 +19,7 @@ const RETRY_MS = 500
 /** How often the state of the session is read: not all of its changes are on its stream. Milliseconds. */
 const STATE_POLL_MS = 2_000
 
-/** There is no credential to read the session with: it is tried again. */
+/** The credential that reads the session is missing: the read is repeated. */
 class NoCredential extends Data.TaggedError("NoCredential")<{ readonly message: string }> {}
 
 /** The stream of the session carries an error. */

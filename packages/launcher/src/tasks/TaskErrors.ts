@@ -49,7 +49,7 @@ export const taskError = (kind: TaskErrorKind, message: string, field?: string):
 export const invalid = (field: string, message: string): TaskError => taskError("InvalidParams", message, field)
 
 /** The same text for a task that is not there, and for one of another caller. */
-export const taskNotFound = (id: string): TaskError => taskError("TaskNotFound", `there is no task ${id}`)
+export const taskNotFound = (id: string): TaskError => taskError("TaskNotFound", `task ${id} was not found`)
 
 const detailsOf = ({ field, kind, message }: TaskError): ReadonlyArray<JsonObject> => [
   {

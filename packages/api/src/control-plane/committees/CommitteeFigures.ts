@@ -121,12 +121,12 @@ const EffectiveVotes = Schema.Union([
     pairsLeftOut: Field.integer("Pairs of these seats that do not count", 0)
   }),
   Schema.Struct({
-    kind: Schema.Literal("unknown").annotate(about("There is no number", "unknown")),
+    kind: Schema.Literal("unknown").annotate(about("The figure is unknown", "unknown")),
     reason: Schema.Literals(["too few runs"]).annotate(about("Why", "too few runs")),
     missing: Missing
   }),
   Schema.Struct({
-    kind: Schema.Literal("unknown").annotate(about("There is no number", "unknown")),
+    kind: Schema.Literal("unknown").annotate(about("The figure is unknown", "unknown")),
     reason: Schema.Literals(["no correlation"]).annotate(
       about("Fewer than two seats have a correlation", "no correlation")
     )

@@ -9,30 +9,23 @@ import { QueryBar } from "../../ui/search/QueryBar.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { truthTexts, withoutText } from "../../view/committee/Committee.ts"
 import { counted } from "../../view/format/Format.ts"
-import { serviceNow } from "../../view/live/ServerClock.ts"
+import { sinceDay } from "../../view/live/SinceDay.ts"
 import { textParam, wordParam } from "../../view/query/UrlState.ts"
 import { CheaperCommittee } from "./CheaperCommittee.tsx"
 import { ErrorMatrix } from "./ErrorMatrix.tsx"
 import { SeatTable } from "./SeatTable.tsx"
 
-const DAY_MS = 86_400_000
 const SINCE_NAMES = ["all", "90d", "30d", "7d"] as const
 const SINCE = { all: "All time", "90d": "Last 90 days", "30d": "Last 30 days", "7d": "Last 7 days" } as const
 
 const params = { q: textParam, since: wordParam(SINCE_NAMES), id: textParam }
-
-/** The start of a day, so that a repeated read has the same address. */
-const startOf = (since: keyof typeof SINCE): string | undefined =>
-  since === "all"
-    ? undefined
-    : new Date(Math.floor(serviceNow() / DAY_MS - Number.parseInt(since, 10)) * DAY_MS).toISOString()
 
 /** How many independent voters committees have, and what each is worth (docs/reference/committees.md). */
 export default function CommitteePage() {
   const [state, set] = useUrlState(params)
   useTitle("Committee")
   const { q, since } = state
-  const from = startOf(since)
+  const from = sinceDay(since)
   const query = { ...(q !== "" && { q }), ...(from !== undefined && { since: from }) }
   const read = useRead(["committees", q, from], (api) =>
     Effect.all(

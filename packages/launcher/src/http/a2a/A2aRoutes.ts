@@ -97,7 +97,7 @@ const makeCalls = Effect.fnUntraced(function* (tasks: TasksShape) {
     }
     const version = versionFault(request.headers["a2a-version"] ?? queryOf(request).get("A2A-Version") ?? undefined)
     if (version !== undefined) return refuse(version)
-    if (method === undefined) return refuse(taskError("MethodNotFound", "there is no method of this name"))
+    if (method === undefined) return refuse(taskError("MethodNotFound", "no method has this name"))
     if (!mayUse(actor.role, method.access)) {
       metrics.answered(label, "forbidden")
       return launcherForm.forbidden(roleText([method.access], actor.role, actor.actorType === "user" ? "token" : "key"))

@@ -2486,7 +2486,7 @@ class EffectiveVotes2Missing(TypedDict):
 
 class EffectiveVotes2(TypedDict):
     kind: Literal["unknown"]
-    """There is no number."""
+    """The figure is unknown."""
     reason: Literal["too few runs"]
     """Why."""
     missing: EffectiveVotes2Missing
@@ -2495,7 +2495,7 @@ class EffectiveVotes2(TypedDict):
 
 class EffectiveVotes3(TypedDict):
     kind: Literal["unknown"]
-    """There is no number."""
+    """The figure is unknown."""
     reason: Literal["no correlation"]
     """Fewer than two seats have a correlation."""
 

@@ -4,6 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { freePorts, request, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { blocksOf } from "./support/DocumentBlocks.ts"
 import { startServing } from "./support/StackRuns.ts"
 import { packsWith } from "./support/TestPacks.ts"
 
@@ -11,13 +12,22 @@ const headers = { headers: { "content-type": "application/json" } }
 const SCENARIO = "incident/region-failover@1.0.0"
 const SHADOW = "impact-analyst~security-agent"
 
+/** The lines of the block of a document that begins with `first`. */
+const documented = (document: string, first: string): ReadonlyArray<string> =>
+  blocksOf(document).find(({ lines }) => lines[0] === first)?.lines ?? assert.fail(`${document} has no ${first}`)
+
+/** As members of `launch`. */
+const indented = (lines: ReadonlyArray<string>) => lines.map((line) => `    ${line}`)
+
 /** The packs, with an agent that is tried beside the impact analyst. */
 const shadowedPacks = Effect.gen(function* () {
   const packs = yield* packsWith({})
   const file = join(packs, "incident/scenarios/region-failover/1.0.0/scenario.yaml")
   const text = readFileSync(file, "utf8")
-  const shadows = "\n  launch:\n    shadows: [{ as: impact-analyst, agent: security-agent }]\n"
-  writeFileSync(file, text.replace("\n  launch:\n", shadows))
+  const entries = documented("docs/reference/packs.md", "shadows:")
+  const launch = ["spec:", "  launch:", ...indented(entries)]
+  assert.deepStrictEqual(documented("docs/reference/shadows.md", "spec:"), launch)
+  writeFileSync(file, text.replace("\n  launch:\n", `\n  launch:\n${indented(entries).join("\n")}\n`))
   return packs
 })
 

@@ -11,6 +11,8 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { Authenticator } from "../auth/Authenticator.ts"
 import { isTelemetry } from "../core/EnvelopeShape.ts"
+import { findMode } from "../core/Modes.ts"
+import { DECISION_MODE_ID, decisionModeOfShadow } from "../core/modes/DecisionMode.ts"
 import { RateLimited } from "../core/Rejection.ts"
 import type { Session, Transition } from "../core/Session.ts"
 import { checkStart, startSession } from "../core/SessionStart.ts"
@@ -67,6 +69,15 @@ export interface ShadowRuntimeOptions {
   /** Its only credential. */
   readonly token: string
   readonly limits?: ShadowLimits
+}
+
+/**
+ * A shadow is started after its session, and can be slower than it: votes of others do not close the evaluations for
+ * it, as they do for a participant that the others do not wait for.
+ */
+const modesFor = (participant: string) => {
+  const decision = decisionModeOfShadow(participant)
+  return (id: string) => (id === DECISION_MODE_ID ? decision : findMode(id))
 }
 
 /** How often the received bytes are compared with their bound. Milliseconds. */
@@ -177,7 +188,7 @@ const serve = Effect.fnUntraced(function* ({ limits = SHADOW_LIMITS, participant
       yield* Effect.mapError(policies.register(descriptor), ({ message }) => new ShadowUnable({ message }))
     }
     const now = yield* Clock.currentTimeMillis
-    const opened = Result.flatMap(checkStart(start, sandboxOptions.release), (request) =>
+    const opened = Result.flatMap(checkStart(start, sandboxOptions.release, modesFor(participant)), (request) =>
       startSession(request, start.sender, now, policies.resolve, sandboxOptions.release, true)
     )
     if (Result.isFailure(opened)) {

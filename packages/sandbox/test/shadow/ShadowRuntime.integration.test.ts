@@ -64,6 +64,20 @@ describe("the runtime of a shadow", () => {
     })
   )
 
+  it.live("lets a late shadow evaluate after the votes of others, and not after its own", () =>
+    Effect.gen(function* () {
+      const { client, shadow } = yield* opened()
+      yield* shadow.relay(envelope("Evaluation", "m3", evaluation(), { sender: risk }))
+      yield* shadow.relay(envelope("Vote", "m4", vote(), { sender: lead }))
+      yield* Effect.promise(async () => {
+        assert.strictEqual(await verdictOf(client, envelope("Evaluation", "x1", evaluation()), TOKEN), "ok")
+        assert.strictEqual(await verdictOf(client, envelope("Vote", "x2", vote()), TOKEN), "ok")
+        const late = envelope("Evaluation", "x3", evaluation())
+        assert.strictEqual(await verdictOf(client, late, TOKEN), "INVALID_ENVELOPE")
+      })
+    })
+  )
+
   it.live("refuses every other credential, another name, and a session of its own", () =>
     Effect.gen(function* () {
       const { client } = yield* opened()

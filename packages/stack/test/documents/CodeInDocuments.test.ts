@@ -55,6 +55,8 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/reference/packs.md: participants: !include ../../../../_shared/participants/panel.yaml":
     "packages/launcher/test/author/Packs.integration.test.ts",
   "docs/reference/packs.md: metadataTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
+  "docs/reference/packs.md: shadows:": "packages/stack/test/Shadows.fault.test.ts",
+  "docs/reference/shadows.md: spec:": "packages/stack/test/Shadows.fault.test.ts",
   "docs/reference/people.md: people:": "packages/launcher/test/author/PeopleLint.test.ts",
   "docs/reference/people.md: # people.yaml": "packages/launcher/test/author/PeopleLint.test.ts",
   "docs/reference/seal.md: CREATE ROLE runplane_service LOGIN PASSWORD '...';":

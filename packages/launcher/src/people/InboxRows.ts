@@ -153,6 +153,14 @@ const make = Effect.gen(function* () {
         read
       ),
 
+    /** The ids of the open items that a person is assigned to. */
+    openOf: (reader: Reader) =>
+      Effect.map(
+        sql<{ readonly id: string }>`
+          SELECT i.id::text AS id FROM ${joined} WHERE i.state = 'open' AND ${assignedTo(reader)}`,
+        (rows) => rows.map(({ id }) => id)
+      ),
+
     /** An item that the person may read; undefined for every other one. */
     find: (reader: Reader, scope: InboxScope, id: string) =>
       sql`SELECT ${columns} FROM ${joined} WHERE i.id = ${id}::uuid AND ${readableBy(reader, scope)}`.pipe(

@@ -88,34 +88,37 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a question with two 
     TIMEOUT
   )
 
-  it.effect(
-    "comes to a delegate by mail and in Slack, and to no delegate without a right",
-    () =>
+  it.effect.each(["made before it", "made while it is open"])(
+    "comes to a delegate by mail and in Slack, and to no delegate without a right: a delegation %s",
+    (when) =>
       Effect.gen(function* () {
         const directory =
           "people: { ana: { email: ana@example.org }, bo: { email: bo@example.org, slack: U0BO }, " +
           "rita: { email: rita@example.org, slack: U0RITA } }"
         const stage = yield* makeStage(directory, [])
         const { mails, slack, sql, url } = stage
-        for (const to of ["person:bo", "person:rita"]) {
-          const body = { to, until: "2099-01-01T00:00:00Z", reason: "leave" }
-          const refused = yield* ask(url, "POST", "/people/me/delegations", { "x-api-key": "key-ana" }, body)
-          assert.strictEqual(refused.status, 400, "90 days at most")
-          const until90 = new Date(Date.now() + 80 * 86_400_000).toISOString()
-          const made = yield* ask(
-            url,
-            "POST",
-            "/people/me/delegations",
-            { "x-api-key": "key-ana" },
-            { ...body, until: until90 }
-          )
-          assert.strictEqual(made.status, 201, made.text)
-        }
+        const delegate = Effect.gen(function* () {
+          for (const to of ["person:bo", "person:rita"]) {
+            const body = { to, until: "2099-01-01T00:00:00Z", reason: "leave" }
+            const post = (of: object) =>
+              ask(url, "POST", "/people/me/delegations", { "x-api-key": "key-ana" }, { ...body, ...of })
+            assert.strictEqual((yield* post({})).status, 400, "90 days at most")
+            const made = yield* post({ until: new Date(Date.now() + 80 * 86_400_000).toISOString() })
+            assert.strictEqual(made.status, 201, made.text)
+          }
+        })
+        if (when === "made before it") yield* delegate
         yield* stage.propose("one")
+        const item = yield* stage.openItem("one")
+        if (when !== "made before it") {
+          yield* until(sql`SELECT FROM people.notices WHERE state = 'sent'`, (rows) => rows.length === 1)
+          yield* until(sql`SELECT FROM people.slack_items`, (rows) => rows.length === 1)
+          yield* delegate
+        }
         yield* until(sql`SELECT FROM people.notices WHERE state = 'sent'`, (rows) => rows.length === 2)
         const [post] = yield* slack.callsOf("/api/chat.postMessage", 1)
         assert.strictEqual(post?.body.channel, "U0BO")
-        yield* stage.handled(yield* stage.openItem("one"))
+        yield* stage.handled(item)
         assert.sameMembers([...new Set(mails?.received.map(({ to }) => to))], ["ana@example.org", "bo@example.org"])
         // Rita is the requester: her delegation gives her no right, and her message in Slack is never written.
         yield* until(sql`SELECT FROM people.slack_messages WHERE ts IS NULL`, (rows) => rows.length === 0)

@@ -120,14 +120,16 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a press in Slack", (
           { session: "reason", rules: { reason: "required" } },
           { session: "stale" },
           { session: "withdrawn" },
+          { session: "not-needed" },
+          { session: "refused" },
+          { session: "unknown" },
           { session: "restart" }
         ])
         // Its button is read while it is open, whatever the machine does meanwhile.
         yield* propose("expired")
         const expired = yield* buttonOf("expired")
-        for (const session of ["twice", "console", "fresh", "passkey", "reason", "stale", "withdrawn", "restart"]) {
-          yield* propose(session)
-        }
+        const others = ["twice", "console", "fresh", "passkey", "reason", "stale", "withdrawn", "restart"]
+        for (const session of [...others, "not-needed", "refused", "unknown"]) yield* propose(session)
 
         const twice = yield* buttonOf("twice")
         yield* Effect.all([press(twice.value, ANA, "first"), press(twice.value, ANA, "second")], {
@@ -164,6 +166,42 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a press in Slack", (
         yield* press(withdrawn.value, ANA, "withdrawn")
         assert.include(yield* slack.sentence("withdrawn"), "the item is closed")
         assert.include(yield* slack.replaced("withdrawn"), "Withdrawn: ")
+
+        // As the loop of the seat and its outbox leave them.
+        const leave = (id: string, state: string, reason: string) =>
+          Effect.flatMap(
+            PgClient.PgClient,
+            (sql) => sql`UPDATE people.items SET state = ${state}, reason = ${reason}, closed_at = now()
+              WHERE id = ${id}::uuid`
+          ).pipe(Effect.provideContext(rows))
+        const needless = yield* buttonOf("not-needed")
+        yield* leave(needless.item, "not-needed", "no act of this seat changes what can be decided")
+        yield* press(needless.value, ANA, "not-needed")
+        assert.include(yield* slack.sentence("not-needed"), "the item is closed: no act of this seat changes")
+        assert.include(yield* slack.replaced("not-needed"), "Not needed: no act of this seat changes")
+
+        for (const [state, sentence, message] of [
+          ["refused", "the runtime refused it: FORBIDDEN. It does not count.", "The runtime refused the answer of ana"],
+          [
+            "unknown",
+            "It is not known whether it counts: FORBIDDEN.",
+            "It is not known whether the answer of ana counts"
+          ]
+        ] as const) {
+          const { item, value } = yield* buttonOf(state)
+          yield* press(value, ANA, `${state}-first`)
+          assert.include(yield* slack.sentence(`${state}-first`), "is stored")
+          yield* until(itemsOf(state), ([found]) => found?.state === "accepted")
+          yield* press(value, ANA, `${state}-accepted`)
+          assert.include(yield* slack.sentence(`${state}-accepted`), "is stored, and on record in the session.")
+          yield* leave(item, state, "FORBIDDEN")
+          yield* press(value, ANA, state)
+          assert.include(yield* slack.sentence(state), sentence)
+          assert.include(yield* slack.replaced(state), message)
+          // Another person learns it too.
+          yield* press(value, BO, `${state}-by-bo`)
+          assert.include(yield* slack.sentence(`${state}-by-bo`), "ana has answered this item")
+        }
 
         for (const proof of ["fresh", "passkey"]) {
           yield* press((yield* buttonOf(proof)).value, ANA, proof)

@@ -247,6 +247,8 @@ export const answer = Command.make(
             basis: { ordinal: basis.ordinal, sha256: basis.sha256 }
           }
         })
+        const lost = lostAnswer(state)
+        if (lost !== undefined) return yield* failed(lost)
         yield* printDone(`${given.by ?? "the deadline"} answers ${chosen.act}; the item is ${state}`, {
           id,
           state,
@@ -255,6 +257,13 @@ export const answer = Command.make(
       })
     )
 ).pipe(Command.withDescription("Answer a question, after its hash was compared"))
+
+/** What became of an answer that is given again after its item has closed otherwise; undefined for one that counts. */
+const lostAnswer = (state: ItemState): string | undefined => {
+  if (state === "unknown") return "the answer is stored, and it is not known whether it counts: see inbox show"
+  const counts = state === "answered" || state === "sent" || state === "accepted"
+  return counts ? undefined : `the answer is stored, and does not count: the item is ${state}, see inbox show`
+}
 
 /** JSON has the answer alone: a program has read the question before. */
 const printedAsQuestion = Effect.map(output, ({ format }) => format !== "text")

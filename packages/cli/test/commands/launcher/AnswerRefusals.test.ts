@@ -153,6 +153,18 @@ describe("runplane answer", () => {
     })
   )
 
+  it.live.each([
+    ["refused", "the answer is stored, and does not count: the item is refused, see inbox show"],
+    ["withdrawn", "the answer is stored, and does not count: the item is withdrawn, see inbox show"],
+    ["unknown", "the answer is stored, and it is not known whether it counts: see inbox show"]
+  ] as const)("given again to an item that is %s, does not end as one that counts", ([state, sentence]) =>
+    Effect.gen(function* () {
+      const given = { by: "ana", at: "2026-11-30T10:01:00.000Z" }
+      const ended = yield* refusedWith(200, { id: ID, state, given })
+      assert.deepInclude(ended, { code: 1, reason: sentence })
+    })
+  )
+
   it.live("given a signature that does not fit, or more than one act, sends nothing", () =>
     Effect.gen(function* () {
       const server = createServer((request, response) => {

@@ -22,6 +22,7 @@ const TITLES: ReadonlyMap<string, (seat: string) => string> = new Map([
   ["opened", (seat) => `Question for ${seat}`],
   ["escalated", (seat) => `Escalated: question for ${seat}`],
   ["returned", (seat) => `Given to you: question for ${seat}`],
+  ["delegated", (seat) => `Delegated to you: question for ${seat}`],
   ["reminded", (seat) => `Reminder: question for ${seat}`],
   ["undelivered", (seat) => `No person was notified: question for ${seat}`],
   ["unreachable", (seat) => `No person can be reached: escalation of the question for ${seat}`],

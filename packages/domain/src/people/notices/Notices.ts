@@ -26,7 +26,10 @@ export interface Concern {
 /** An event of a question. */
 export interface NoticeEvent {
   readonly item: string
-  /** `opened`, `escalated`, `returned`, `reminded` and `closed` concern persons; every other name concerns none. */
+  /**
+   * `opened`, `escalated`, `returned`, `delegated`, `reminded` and `closed` concern persons; every other name concerns
+   * none.
+   */
   readonly event: string
 }
 
@@ -45,7 +48,7 @@ export interface Notice extends NoticeEvent {
 }
 
 /** The events that request an answer of a person. */
-export const ASKING_EVENTS: ReadonlyArray<string> = ["opened", "escalated", "returned"]
+export const ASKING_EVENTS: ReadonlyArray<string> = ["opened", "escalated", "returned", "delegated"]
 
 /** Why a person who is assigned by name is not notified. */
 export const NO_ADDRESS = "people.yaml has no email of this person"
@@ -59,14 +62,18 @@ const concerned = (
   { answeredBy, asked, assigned, delegations, moment }: Concern
 ): ReadonlyArray<NotifiedPerson> => {
   if (event === "closed") return persons.filter(({ id }) => asked.has(id) && id !== answeredBy)
-  const mayAnswer = persons.filter((person) => standingOf(person, assigned, delegations, moment).right === "answer")
+  const mayAnswer = persons.filter((person) => {
+    const { by, right } = standingOf(person, assigned, delegations, moment)
+    return right === "answer" && (event !== "delegated" || by !== undefined)
+  })
   if (event === "reminded") return mayAnswer
   return ASKING_EVENTS.includes(event) ? mayAnswer.filter(({ id }) => !asked.has(id)) : []
 }
 
 /**
  * The notices of an event. An escalation and a return concern only persons who were not notified of the question
- * before, the end of the question only these. The person who answered needs no notice of that.
+ * before, a delegation only delegates of these, the end of the question only who was notified. The person who answered
+ * needs no notice of that.
  */
 export const noticesOf = (
   event: NoticeEvent,

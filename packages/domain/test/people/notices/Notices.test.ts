@@ -93,6 +93,14 @@ describe("who is notified of a question", () => {
     assert.deepStrictEqual(whom("opened", of, NONE, undefined, [delegation("ana", "cy", NOW)]), ["ana"], "it is over")
   })
 
+  it("given a delegation that begins, notifies delegates alone, and once", () => {
+    const of = assigned(["person:ana"])
+    const given = [delegation("ana", "cy")]
+    assert.deepStrictEqual(whom("delegated", of, NONE, undefined, given), ["cy"])
+    assert.deepStrictEqual(whom("delegated", of, new Set(["ana", "cy"]), undefined, given), [])
+    assert.deepStrictEqual(whom("delegated", of, NONE, undefined, [delegation("bo", "cy")]), [], "of another person")
+  })
+
   it("given a delegation that gives no right, does not notify the delegate", () => {
     const of = assigned(["person:ana"])
     assert.deepStrictEqual(whom("opened", of, NONE, undefined, [delegation("ana", "rita")]), ["ana"], "the requester")

@@ -51,6 +51,27 @@ export const pressOf = (payload: SlackPayload): Press => {
   }
 }
 
+/** What became of a stored answer, as the end of a sentence: a press that is repeated later learns it too. */
+const fateOf = (shown: ShownItem | undefined): string => {
+  const reason = shown?.row.reason
+  const because = reason === null || reason === undefined ? "" : `: ${slackText(reason)}`
+  switch (shown?.row.state) {
+    case "accepted":
+      return ", and on record in the session."
+    case "refused":
+      return `, and the runtime refused it${because}. It does not count.`
+    case "unknown":
+      return `. It is not known whether it counts${because}.`
+    case "stale":
+    case "withdrawn":
+    case "expired":
+    case "not-needed":
+      return `. It did not reach the session: the item is ${shown.row.state}${because}.`
+    default:
+      return ", and goes into the session."
+  }
+}
+
 const only = (sentence: string): PressOutcome => ({ sentence, message: undefined, isReasonFault: false })
 
 const UNKNOWN_BUTTON = only("This button is not one of a question here: nothing was done.")
@@ -79,7 +100,7 @@ export const makeSlackPresses = Effect.fnUntraced(function* (
     return yield* answers.submit(id, person, submitted).pipe(
       Effect.flatMap(() =>
         Effect.map(read(person, id, false), (shown): PressOutcome => {
-          const sentence = `Your answer "${act}" is stored, and goes into the session.`
+          const sentence = `Your answer "${act}" is stored${fateOf(shown)}`
           return { sentence, message: closedMessage(shown), isReasonFault: false }
         })
       ),

@@ -165,6 +165,20 @@ const make = Effect.gen(function* () {
       return yield* read(rows)
     }),
 
+    /** Marks the delegations that took effect, and returns those which end later. Each is returned once. */
+    begun: (limit: number) =>
+      Effect.flatMap(
+        sql`
+          WITH begun AS (
+            UPDATE people.delegations SET noticed_at = clock_timestamp() WHERE id IN (
+              SELECT id FROM people.delegations
+              WHERE noticed_at IS NULL AND revoked_at IS NULL AND from_at <= clock_timestamp()
+              ORDER BY from_at, id LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
+            RETURNING *)
+          SELECT ${columns} FROM begun WHERE until_at > clock_timestamp() ORDER BY from_at, id`,
+        read
+      ),
+
     /** Erases the reasons of delegations that have been over for so many days. Returns how many. */
     expire: (days: number) =>
       sql`

@@ -5,6 +5,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ItemRows } from "../ItemRows.ts"
+import { RecordRows } from "../RecordRows.ts"
 import { type DelegationRow, DelegationRows } from "./DelegationRows.ts"
 
 /** Delegations of a person that are not over. */
@@ -50,6 +51,7 @@ const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* DelegationRows
   const items = yield* ItemRows
+  const records = yield* RecordRows
 
   const refuse = (why: DelegationRefused["why"]) => Effect.fail(new DelegationRefused({ why }))
   const keep = (why: RevocationRefused["why"]) => Effect.fail(new RevocationRefused({ why }))
@@ -86,9 +88,9 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** Stores a delegation of a person with its audit entry. */
+    /** Stores a delegation of a person with its audit entry. Its delegate is notified of the open questions. */
     add: Effect.fn("Delegations.add")((person: Person, submitted: SubmittedDelegation) =>
-      sql.withTransaction(add(person, submitted))
+      Effect.tap(sql.withTransaction(add(person, submitted)), () => records.wake)
     ),
 
     /** Ends a delegation of a person now. Answers that it gave the right to stay. */

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { AssigneeRows } from "../AssigneeRows.ts"
 import { DelegationRows } from "../escalate/DelegationRows.ts"
+import { InboxRows } from "../InboxRows.ts"
 import { ItemRows } from "../ItemRows.ts"
 import { RecordRows } from "../RecordRows.ts"
 import { SeatRows } from "../SeatRows.ts"
@@ -44,7 +45,7 @@ export class NoticeEvents extends Context.Service<NoticeEvents, Effect.Success<t
   static readonly layer = Layer.effect(
     NoticeEvents,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(AssigneeRows.layer))
+  ).pipe(Layer.provide([AssigneeRows.layer, InboxRows.layer]))
 }
 
 const make = Effect.gen(function* () {
@@ -52,6 +53,8 @@ const make = Effect.gen(function* () {
   const seats = yield* SeatRows
   const items = yield* ItemRows
   const records = yield* RecordRows
+  const delegations = yield* DelegationRows
+  const inbox = yield* InboxRows
   const insert = yield* makeInsert
   const whoIsAsked = yield* makeWhoIsAsked
   const unreachedReason = yield* makeUnreachedReason
@@ -113,6 +116,22 @@ const make = Effect.gen(function* () {
         yield* inSeat(id, note)
       }
     }),
+
+    /**
+     * Raises an event for each question that was open when a delegation of an assigned person took effect: its delegate
+     * is notified of these, and has messages in Slack.
+     */
+    delegate: Effect.gen(function* () {
+      for (const delegation of yield* delegations.begun(ROUND)) {
+        const delegate = { person: { id: delegation.to, groups: [] }, delegations: [delegation] }
+        const open = JSON.stringify(yield* inbox.openOf(delegate))
+        yield* sql`
+          INSERT INTO people.notice_events (item, event)
+          SELECT jsonb_array_elements_text(${open}::text::jsonb)::uuid, 'delegated'`
+        yield* sql`
+          UPDATE people.slack_items SET assignees = -1 WHERE ${open}::text::jsonb ? item::text`
+      }
+    }).pipe(sql.withTransaction),
 
     /** The events whose persons are not known yet, in their order. */
     raised: Effect.flatMap(

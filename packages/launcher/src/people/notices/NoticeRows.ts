@@ -100,7 +100,11 @@ const make = Effect.gen(function* () {
         readonly unreached: number
       }>`
         SELECT count(*)::int4 AS waiting, max(reason) AS reason,
-          (SELECT count(*) FROM people.items WHERE state = 'open' AND undelivered_at IS NOT NULL)::int4 AS unreached
+          (SELECT count(*) FROM people.items i WHERE state = 'open' AND undelivered_at IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM people.notices n WHERE n.item = i.id AND n.event IN (${asking})
+              AND n.state IN ('sent', 'digested'))
+            AND NOT EXISTS (SELECT 1 FROM people.slack_messages m WHERE m.item = i.id AND m.ts IS NOT NULL)
+          )::int4 AS unreached
         FROM people.notices WHERE state = 'pending' AND tries >= ${REMARKED_TRIES}::int`
       const { reason = null, unreached = 0, waiting = 0 } = row ?? {}
       troubles = [
@@ -183,11 +187,12 @@ const make = Effect.gen(function* () {
         decodeAll(Shown)
       ),
 
-    /** When the next notice or reminder is due, milliseconds; undefined without any. */
+    /** When the next notice, reminder or delegation is due, milliseconds; undefined without any. */
     nextDueMs: sql<{ readonly ms: number | null }>`
       SELECT (extract(epoch FROM least(
         (SELECT min(due_at) FROM people.notices WHERE state = 'pending'),
-        (SELECT min(remind_at) FROM people.items WHERE state = 'open' AND remind_at IS NOT NULL AND reminded_at IS NULL)
+        (SELECT min(remind_at) FROM people.items WHERE state = 'open' AND remind_at IS NOT NULL AND reminded_at IS NULL),
+        (SELECT min(from_at) FROM people.delegations WHERE noticed_at IS NULL AND revoked_at IS NULL)
       ) - clock_timestamp()) * 1000)::float8 AS ms`.pipe(Effect.map(([row]) => row?.ms ?? undefined))
   }
 })

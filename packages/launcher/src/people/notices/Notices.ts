@@ -137,6 +137,7 @@ export const makeRound = Effect.fnUntraced(function* (inbox: InboxAddress | unde
 
   return Effect.gen(function* () {
     yield* events.remind
+    yield* events.delegate
     const raised = yield* events.raised
     yield* Effect.forEach(raised, expand, { discard: true })
     if (mailer !== undefined) {

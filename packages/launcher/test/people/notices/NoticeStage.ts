@@ -88,7 +88,8 @@ export const layerDirectory = (people = PEOPLE) =>
 /** The loop of the notices, beside the service of the seats. */
 export const layerLoop = <E, R>(mailer: Layer.Layer<Mailer, E, R>, people?: People) =>
   Layer.effectDiscard(runNotices(ADDRESS, false)).pipe(
-    Layer.provide(Layer.mergeAll(NoticeRows.layer, NoticeEvents.layer, Links.layer)),
+    Layer.provideMerge(NoticeRows.layer),
+    Layer.provide(Layer.mergeAll(NoticeEvents.layer, Links.layer)),
     Layer.provide([mailer, layerDirectory(people)])
   )
 

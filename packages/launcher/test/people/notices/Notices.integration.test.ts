@@ -6,9 +6,11 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Answers } from "../../../src/people/Answers.ts"
+import { Delegations } from "../../../src/people/escalate/Delegations.ts"
 import { Inbox } from "../../../src/people/Inbox.ts"
 import { Mailer, makeMailer, messageIdOf, smtpOptions } from "../../../src/people/notices/Mailer.ts"
 import { DigestAbove } from "../../../src/people/notices/NoticeEvents.ts"
+import { NoticeRows } from "../../../src/people/notices/NoticeRows.ts"
 import { ana, itemWhen, makeWorld, shown } from "../SeatStage.ts"
 import {
   askIn,
@@ -189,6 +191,45 @@ describe("notices by mail", () => {
         const entries = yield* until(auditActions, (all) => all.some(({ action }) => action === "item.undelivered"))
         const entry = entries.find(({ action }) => action === "item.undelivered")
         assert.include(entry?.detail ?? "", "people.yaml has no email of a person who may answer")
+      }).pipe(Effect.provide(layerLoop(layerMailer(url), people).pipe(Layer.provideMerge(layer()))))
+    })
+  )
+
+  it.live("given a delegation of an open question, notifies the delegate when it begins, once", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* makeWorld
+      const { received, url } = yield* smtpServer()
+      const person = { groups: [], email: "zoe@example.org" }
+      const people = { ana: { groups: [] }, zoe: person, later: { ...person, email: "later@example.org" } }
+      yield* Effect.gen(function* () {
+        const notices = yield* NoticeRows
+        yield* askIn(SESSION, { assign: ["person:ana"] })
+        yield* until(noticeStates, (states) => states.join() === "ana opened failed")
+        yield* until(Effect.sync(notices.troubles), (troubles) => troubles.length > 0)
+        assert.deepStrictEqual(notices.troubles(), ["open questions without a notice: 1"])
+
+        const { add, now, revoke } = yield* Delegations
+        const from = (yield* now) + 3_000
+        const delegation = { untilUnixMs: from + 3_600_000, scenarios: undefined, reason: "" }
+        const ana = { id: "ana", groups: [] }
+        const revoked = yield* add(ana, { ...delegation, to: "bo", fromUnixMs: from })
+        yield* revoke(ana, revoked.id)
+        yield* add(ana, { ...delegation, to: "later", fromUnixMs: from })
+        const elsewhere = ["test/other"]
+        yield* add(ana, { ...delegation, to: "stranger", fromUnixMs: undefined, scenarios: elsewhere })
+        yield* add(ana, { ...delegation, to: "zoe", fromUnixMs: undefined })
+        yield* until(noticeStates, (states) => states.includes("zoe delegated sent"))
+        assert.isFalse((yield* noticeStates).some((state) => state.startsWith("later")))
+        yield* until(noticeStates, (states) => states.includes("later delegated sent"))
+        assert.deepStrictEqual(yield* noticeStates, ["ana opened failed", "later delegated sent", "zoe delegated sent"])
+        assert.deepStrictEqual(
+          received.map(({ subject, to }) => [to, subject]),
+          [
+            ["zoe@example.org", "Delegated to you: question for officer, test/people@1.0.0"],
+            ["later@example.org", "Delegated to you: question for officer, test/people@1.0.0"]
+          ]
+        )
+        yield* until(Effect.sync(notices.troubles), (troubles) => troubles.length === 0)
       }).pipe(Effect.provide(layerLoop(layerMailer(url), people).pipe(Layer.provideMerge(layer()))))
     })
   )

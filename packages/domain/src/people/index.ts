@@ -96,6 +96,7 @@ export {
   type NoticeEvent,
   type NotifiedPerson,
   noticesOf,
+  passkeyMail,
   questionMail,
   remindAtUnixMs,
   unreachedPersons

@@ -1,4 +1,5 @@
 import { lineText } from "../../values/ChatMessage.ts"
+import { minuteText } from "../../values/IsoTime.ts"
 import { type Assigned, type Moment, standingOf } from "../Assignment.ts"
 import type { Delegation } from "../escalate/PersonDelegation.ts"
 import { CODE_LIFE_MS } from "../links/PersonalLink.ts"
@@ -150,7 +151,7 @@ export interface Digest {
   readonly firstDeadline: string | undefined
 }
 
-/** Characters of a name in the mail with a code. */
+/** Characters of a name in a mail. */
 const MAX_SEAT = 200
 const MINUTE_MS = 60_000
 
@@ -202,6 +203,30 @@ export const codeMail = (
     "If you have not requested it, another person has your link: notify the operator of the service."
   ])
 })
+
+/** A passkey as the mail about its enrolment shows it. */
+export interface EnrolledPasskey {
+  readonly name: string
+  /** ISO 8601. */
+  readonly enrolledAt: string
+  /** Host of the page for which it was made. */
+  readonly rpId: string
+}
+
+/** The mail to the person in whose name a passkey was enrolled. */
+export const passkeyMail = ({ enrolledAt, name, rpId }: EnrolledPasskey, link: string | undefined): MailText => {
+  const title = "A passkey was enrolled in your name"
+  return {
+    subject: title,
+    text: lines([
+      title,
+      `Name: ${lineText(name, MAX_SEAT)}\nTime: ${minuteText(enrolledAt)}\nHost: ${rpId}`,
+      "It signs your answers to questions that open from now on. " +
+        "If you have not enrolled it, delete it in the inbox, and notify the operator of the service.",
+      ...linkLines(link === undefined ? undefined : { address: link })
+    ])
+  }
+}
 
 /** The mail that stands for single notices. */
 export const digestMail = ({ firstDeadline, open }: Digest, link: string | undefined): MailText => {

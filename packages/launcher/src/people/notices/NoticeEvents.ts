@@ -1,5 +1,13 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type Assigned, type Concern, DIGEST_ABOVE, digestOf, type Notice, remindAtUnixMs } from "@runplane/domain"
+import {
+  type Assigned,
+  type Concern,
+  DIGEST_ABOVE,
+  digestOf,
+  MAIL,
+  type Notice,
+  remindAtUnixMs
+} from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -130,6 +138,18 @@ const make = Effect.gen(function* () {
           SELECT jsonb_array_elements_text(${open}::text::jsonb)::uuid, 'delegated'`
         yield* sql`
           UPDATE people.slack_items SET assignees = -1 WHERE ${open}::text::jsonb ? item::text`
+      }
+    }).pipe(sql.withTransaction),
+
+    /** Makes a notice of each enrolment of a passkey for the person in whose name it was. */
+    enrolled: Effect.gen(function* () {
+      const enrolled = yield* sql<{ readonly id: string; readonly person: string }>`
+        UPDATE people.passkeys SET noticed_at = clock_timestamp() WHERE noticed_at IS NULL
+        RETURNING id::text AS id, person`
+      for (const { id, person } of enrolled) {
+        yield* sql`
+          INSERT INTO people.notices (id, event, person, channel, state)
+          VALUES (${`passkey:${id}:${MAIL}`}, 'passkey', ${person}, ${MAIL}, 'pending') ON CONFLICT (id) DO NOTHING`
       }
     }).pipe(sql.withTransaction),
 

@@ -13,7 +13,7 @@ const Due = Schema.Struct({
   person: Schema.String,
   tries: Schema.Int
 })
-/** A notice that is to be sent. Without an item it is a digest. */
+/** A notice that is to be sent. Without an item it is a digest, or about the enrolment of a passkey. */
 export type DueNotice = typeof Due.Type
 
 const Question = Schema.Struct({
@@ -33,6 +33,8 @@ const Question = Schema.Struct({
 })
 /** A question as a mail shows it. Times are ISO 8601, the payload is base64. */
 export type NoticedQuestion = typeof Question.Type
+
+const Enrolled = Schema.Struct({ name: Schema.String, enrolled_at: Schema.String, rp_id: Schema.String })
 
 const Shown = Schema.Struct({
   event: Schema.String,
@@ -162,6 +164,15 @@ const make = Effect.gen(function* () {
         LEFT JOIN people.answers a ON a.item = i.id WHERE i.id = ${item}::uuid`.pipe(
         Effect.flatMap(decodeAll(Question)),
         Effect.map(([row]) => row)
+      ),
+
+    /** What the mail about the enrolment of a passkey says; undefined for one that was deleted. */
+    passkey: (notice: string) =>
+      sql`
+        SELECT name, ${iso("enrolled_at", "enrolled_at")}, rp_id FROM people.passkeys
+        WHERE id = split_part(${notice}::text, ':', 2)::uuid AND revoked_at IS NULL`.pipe(
+        Effect.flatMap(decodeAll(Enrolled)),
+        Effect.map(([row]) => row && { name: row.name, enrolledAt: row.enrolled_at, rpId: row.rp_id })
       ),
 
     /** What a digest says. */

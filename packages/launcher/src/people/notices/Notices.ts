@@ -6,6 +6,7 @@ import {
   maskedAddress,
   minuteText,
   noticesOf,
+  passkeyMail,
   questionMail,
   SHOWN_HASH_SIGNS,
   type ShownQuestion
@@ -83,7 +84,12 @@ export const makeRound = Effect.fnUntraced(function* (inbox: InboxAddress | unde
     if (raised.event !== "closed") yield* reportUnreached(raised.item)
   })
 
-  const compose = Effect.fnUntraced(function* ({ event, item, person }: DueNotice) {
+  const compose = Effect.fnUntraced(function* ({ event, id, item, person }: DueNotice) {
+    if (event === "passkey") {
+      const passkey = yield* rows.passkey(id)
+      if (passkey === undefined) return obsolete("the passkey was deleted")
+      return composed(passkeyMail(passkey, inbox?.url), yield* directory.emailOf(person))
+    }
     if (item === null) {
       const digest = yield* rows.digest(person)
       if (digest.open === 0) return obsolete(CLOSED)
@@ -138,6 +144,7 @@ export const makeRound = Effect.fnUntraced(function* (inbox: InboxAddress | unde
   return Effect.gen(function* () {
     yield* events.remind
     yield* events.delegate
+    if (mailer !== undefined) yield* events.enrolled
     const raised = yield* events.raised
     yield* Effect.forEach(raised, expand, { discard: true })
     if (mailer !== undefined) {

@@ -6,6 +6,7 @@ import * as Base64Url from "effect/encoding/Base64Url"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { ItemRows } from "../ItemRows.ts"
+import { RecordRows } from "../RecordRows.ts"
 import { PasskeyRows } from "./PasskeyRows.ts"
 import { type PasskeyPage, refuse, refused, verified, webAuthn } from "./WebAuthn.ts"
 
@@ -42,6 +43,7 @@ const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* PasskeyRows
   const { audit, now } = yield* ItemRows
+  const records = yield* RecordRows
 
   const requireFresh = Effect.fnUntraced(function* ({ signedInAtUnixMs }: PasskeyHolder) {
     if (!isFreshSignIn(signedInAtUnixMs, yield* now)) return yield* refuse({ _tag: "not-fresh" })
@@ -102,9 +104,10 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /** Stores a passkey that the page has made for the challenge. */
+    /** Stores a passkey that the page has made for the challenge. Its person is notified by mail. */
     enrol: Effect.fn("Passkeys.enrol")((person: PasskeyHolder, page: PasskeyPage, enrolment: Enrolment) =>
       sql.withTransaction(enrolNow(person, page, enrolment)).pipe(
+        Effect.tap(() => records.wake),
         // After the transaction, which leaves nothing of a refused one.
         Effect.tapErrorTag("PasskeyRefused", ({ why }) =>
           audit(person.id, "passkey.refused", undefined, { why: why._tag === "refused" ? why.reason : why._tag })

@@ -12,14 +12,15 @@ type Authenticator = ReturnType<typeof makeAuthenticator>
 type Shown = Pick<InboxItem, "id" | "basis" | "proposalHash">
 
 /** A launch service with an issuer, whose page is at an address of its own. */
-export const makePasskeyStage = Effect.fnUntraced(function* (seats: ReadonlyArray<StagedSeat>) {
+export const makePasskeyStage = Effect.fnUntraced(function* (
+  seats: ReadonlyArray<StagedSeat>,
+  env: Readonly<Record<string, string>> = {},
+  directory?: string
+) {
   const issuer = yield* makeCodeIssuer
-  const stage = yield* makeInboxStage(seats, {
-    OIDC_ISSUER: issuer.url,
-    OIDC_AUDIENCE: AUDIENCE,
-    OIDC_CLIENT_ID: CLIENT_ID,
-    LAUNCHER_PUBLIC_URL: PAGE
-  })
+  const sso = { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: AUDIENCE, OIDC_CLIENT_ID: CLIENT_ID }
+  const options = directory === undefined ? {} : { directory }
+  const stage = yield* makeInboxStage(seats, { ...sso, LAUNCHER_PUBLIC_URL: PAGE, ...env }, options)
   const { url } = stage
 
   /** Signs a person in, and returns what its browser sends. */

@@ -2,11 +2,12 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { PasskeyRecord } from "@runplane/domain"
-import type { Misuse } from "@runplane/testing"
+import { type Misuse, until } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { approval, ask } from "../InboxStage.ts"
+import { FROM, smtpServer } from "../notices/NoticeStage.ts"
 import { authenticator, makePasskeyStage, PAGE } from "./PasskeyStage.ts"
 
 const rules = { assign: ["group:risk"], proof: "passkey" } as const
@@ -56,6 +57,32 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a passkey", (it) => 
         audit.map(({ action, actor }) => `${actor} ${action}`),
         ["tom passkey.enrolled", "tom passkey.refused", "tom passkey.refused", "tom passkey.deleted"]
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is announced by mail to the person in whose name it was enrolled, once", () =>
+    Effect.gen(function* () {
+      const { received, url } = yield* smtpServer()
+      const directory = "people: { tom: { email: tom@example.org } }"
+      const stage = yield* makePasskeyStage([], { LAUNCHER_SMTP_URL: url, LAUNCHER_SMTP_FROM: FROM }, directory)
+      const { enrol, signIn, sql } = stage
+      const isRefused = (yield* enrol(yield* signIn("tom"), authenticator(), { isUnverified: true })).answer.status
+      assert.strictEqual(isRefused, 403)
+      assert.strictEqual((yield* enrol(yield* signIn("tom"), authenticator())).answer.status, 201)
+      // Bea has no address: the audit has the notice that was not sent.
+      assert.strictEqual((yield* enrol(yield* signIn("bea"), authenticator())).answer.status, 201)
+      const states = sql<{ readonly person: string; readonly state: string }>`
+        SELECT person, state FROM people.notices ORDER BY person`
+      const ended = yield* until(states, (rows) => rows.length === 2 && rows.every(({ state }) => state !== "pending"))
+      assert.deepStrictEqual(
+        ended.map(({ person, state }) => `${person} ${state}`),
+        ["bea failed", "tom sent"]
+      )
+      const [mail] = received
+      assert.deepInclude(mail, { to: "tom@example.org", subject: "A passkey was enrolled in your name" })
+      assert.match(mail?.text ?? "", /Name: Phone\r\nTime: \d{4}-\d\d-\d\d \d\d:\d\d UTC\r\nHost: inbox\.example\r\n/)
+      assert.include(mail?.text, `${PAGE}/inbox`)
+      assert.lengthOf(received, 1)
     }).pipe(Effect.scoped)
   )
 

@@ -1,7 +1,7 @@
 """Checks answers of people that a passkey has signed: verify.py imports it from its own folder.
 
 Python 3.9 or later, the standard library alone. The rules are those of docs/reference/people.md, and of WebAuthn level 2
-section 7.2 for a key of ES256; none of the code is shared."""
+section 7.2 for keys of ES256 and RS256; none of the code is shared."""
 import base64, datetime, hashlib, json, urllib.parse
 
 # --- P-256, FIPS 186-5: y^2 = x^3 - 3x + B
@@ -37,7 +37,7 @@ def es256(cose, message, signature):
     """Whether a signature is one of a COSE key: ECDSA with P-256 and SHA-256. CTAP2 writes such a key in one way."""
     x, y = (int.from_bytes(cose[at : at + 32], "big") for at in (10, 45))
     if cose != bytes.fromhex("a5010203262001215820%064x225820%064x" % (x, y)):
-        raise ValueError("its public key is not one of ES256")
+        raise ValueError("its public key is not one of ES256 or RS256")
     if max(x, y) >= P or (y * y - x * x * x + 3 * x - B) % P != 0 or len(signature) < 8:
         return False
     second = 4 + signature[3]
@@ -47,6 +47,23 @@ def es256(cose, message, signature):
     digest, inverse = int.from_bytes(hashlib.sha256(message).digest(), "big"), pow(s, -1, N)
     point = add(multiply(digest * inverse % N, BASE), multiply(r * inverse % N, (x, y)))
     return point is not None and point[0] % N == r
+
+# --- RSA, RFC 8017, 8.2.2: PKCS #1 v1.5
+DIGEST_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
+
+def rs256(cose, message, signature):
+    """Whether a signature is one of a COSE key of RSA with the exponent 65537 and 2,048, 3,072 or 4,096 bits."""
+    size = len(cose) - 16
+    modulus = int.from_bytes(cose[11:-5], "big")
+    head, is_of_size = bytes.fromhex("a401030339010020" + "59%04x" % size), modulus.bit_length() == 8 * size
+    if cose[:11] != head or cose[-5:] != b"\x21\x43\x01\x00\x01" or not is_of_size or modulus % 2 == 0:
+        raise ValueError("its public key is not one of ES256 or RS256")
+    padded = b"\x00\x01" + b"\xff" * (size - 54) + b"\x00" + DIGEST_INFO + hashlib.sha256(message).digest()
+    value = int.from_bytes(signature, "big")
+    return len(signature) == size and value < modulus and pow(value, 65537, modulus).to_bytes(size, "big") == padded
+
+def is_signature(cose, message, signature):
+    return (rs256 if len(cose) - 16 in (256, 384, 512) else es256)(cose, message, signature)
 
 # --- The assertion
 def unbase64url(text):
@@ -80,7 +97,7 @@ def check_assertion(answer, canonical):
         raise ValueError("it was made for another host than %s" % host)
     if data[32] & 5 != 5:
         raise ValueError("its device verified no person")
-    if not es256(key, data + hashlib.sha256(client).digest(), signature):
+    if not is_signature(key, data + hashlib.sha256(client).digest(), signature):
         raise ValueError("its signature is not one of the key")
     if time_of(record["enrolledAt"]) > time_of(answer["askedAt"]):
         raise ValueError("its key was enrolled after the question was asked")

@@ -16,17 +16,33 @@ export interface Misuse {
   readonly counter?: number
 }
 
-/** An authenticator of WebAuthn with one passkey of ES256, for a page at this origin. */
-export const makeAuthenticator = (origin: string) => {
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
-  const { x = "", y = "" } = publicKey.export({ format: "jwk" })
-  // {1: 2, 3: -7, -1: 1, -2: x, -3: y}
-  const cose = Buffer.concat([
-    Buffer.from("a5010203262001215820", "hex"),
-    Buffer.from(x, "base64url"),
-    Buffer.from("225820", "hex"),
-    Buffer.from(y, "base64url")
-  ])
+/** The algorithm of a passkey. */
+export type PasskeyKind = "ES256" | "RS256"
+
+const pairOf = (kind: PasskeyKind) =>
+  kind === "ES256"
+    ? generateKeyPairSync("ec", { namedCurve: "P-256" })
+    : generateKeyPairSync("rsa", { modulusLength: 2_048 })
+
+/** A new key of a passkey, and its public half as authenticators write it: COSE. */
+const makePasskeyKey = (kind: PasskeyKind) => {
+  const { privateKey, publicKey } = pairOf(kind)
+  const { n = "", x = "", y = "" } = publicKey.export({ format: "jwk" })
+  const parts =
+    kind === "ES256"
+      ? // {1: 2, 3: -7, -1: 1, -2: x, -3: y}
+        [["a5010203262001215820", x] as const, ["225820", y] as const]
+      : // {1: 3, 3: -257, -1: n, -2: 65537}
+        [["a401030339010020590100", n] as const, ["2143010001", ""] as const]
+  const cose = Buffer.concat(
+    parts.flatMap(([head, value]) => [Buffer.from(head, "hex"), Buffer.from(value, "base64url")])
+  )
+  return { privateKey, cose }
+}
+
+/** An authenticator of WebAuthn with one passkey, for a page at this origin. */
+export const makeAuthenticator = (origin: string, kind: PasskeyKind = "ES256") => {
+  const { cose, privateKey } = makePasskeyKey(kind)
   const id = randomBytes(32)
   let counter = 0
 
@@ -52,7 +68,9 @@ export const makeAuthenticator = (origin: string) => {
       // {"fmt": "none", "attStmt": {}, "authData": bytes}
       const attestationObject = Buffer.concat([
         Buffer.from("a363666d74646e6f6e656761747453746d74a0686175746844617461", "hex"),
-        Buffer.from([0x58, authData.length]),
+        Buffer.from(
+          authData.length < 256 ? [0x58, authData.length] : [0x59, authData.length >> 8, authData.length % 256]
+        ),
         authData
       ])
       return {

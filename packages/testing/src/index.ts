@@ -1,4 +1,4 @@
-export { type Misuse, makeAuthenticator } from "./Authenticator.ts"
+export { type Misuse, makeAuthenticator, type PasskeyKind } from "./Authenticator.ts"
 export { type Programs, programFile } from "./Bundle.ts"
 export { type Chance, chanceOf } from "./Chance.ts"
 export { AUDIENCE, CLIENT_ID, makeCodeIssuer } from "./CodeIssuer.ts"

@@ -18,7 +18,7 @@ export const PasskeyAssertion = Schema.Struct({
   ).check(isOfForm(/^[0-9a-f]{64}$/)),
   authenticatorData: base64url(2_048, "Data of the authenticator, base64url"),
   clientDataJSON: base64url(4_096, "Data of the browser, base64url"),
-  signature: base64url(128, "Signature of the passkey, base64url")
+  signature: base64url(1_024, "Signature of the passkey, base64url")
 }).annotate({
   identifier: "PasskeyAssertion",
   description: "How a passkey has signed the answer; required where the item needs the proof passkey"
@@ -57,7 +57,9 @@ export const EnrolmentChallenge = Schema.Struct({
   rpId: Field.text("Host of the page", "inbox.example"),
   userId: Field.text("The person for the authenticator: SHA-256 of its id, base64url"),
   userName: Field.text("The person for its reader", "ann"),
-  algorithms: Schema.Array(Schema.Int).annotate({ description: "COSE algorithms that are taken: -7, ES256" }),
+  algorithms: Schema.Array(Schema.Int).annotate({
+    description: "COSE algorithms that are taken: -7, ES256; -257, RS256"
+  }),
   passkeys: Field.texts("Ids of the credentials that are enrolled already, base64url")
 }).annotate({ identifier: "EnrolmentChallenge", description: "What a new passkey is made for" })
 export type EnrolmentChallenge = typeof EnrolmentChallenge.Type

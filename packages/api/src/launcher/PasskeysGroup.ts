@@ -57,7 +57,7 @@ export class PasskeysGroup extends HttpApiGroup.make("passkeys")
         id: "enrolPasskey",
         summary: "Enrol a passkey",
         description:
-          "Stores a passkey of ES256 that verified its person. It signs answers to questions that open later, and the " +
+          "Stores a passkey of ES256 or RS256 that verified its person. It signs answers to questions that open later, and the " +
           "audit has it."
       })
     ),

@@ -111,12 +111,13 @@ export { passkeyChallenge, type SignedAnswer, signedText } from "./passkeys/Pass
 export { checkSignedMessage, type SignedMessage } from "./passkeys/PasskeyMessage.ts"
 export {
   checkPasskey,
-  es256Point,
+  PASSKEY_ALGORITHMS,
+  type PasskeyKey,
   PasskeyRecord,
   type PasskeyTools,
   type PasskeyVerdict,
   type ProvedAnswer,
-  type PublicPoint,
+  passkeyKey,
   readSignedText
 } from "./passkeys/PasskeyProof.ts"
 export { type DirectoryPerson, type PeopleContext, peopleFaults, type SignInKind } from "./SeatFaults.ts"

@@ -12,25 +12,27 @@ import {
 import { nastyText } from "../support/arbitraries.ts"
 import { sha256 } from "../support/digests.ts"
 
-const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
-const { x = "", y = "" } = publicKey.export({ format: "jwk" })
-const COSE = Buffer.concat([
-  Buffer.from("a5010203262001215820", "hex"),
-  Buffer.from(x, "base64url"),
-  Buffer.from("225820", "hex"),
-  Buffer.from(y, "base64url")
-])
+const bytes = (hex: string, value = "") => [Buffer.from(hex, "hex"), Buffer.from(value, "base64url")]
+const ec = generateKeyPairSync("ec", { namedCurve: "P-256" })
+const rsa = generateKeyPairSync("rsa", { modulusLength: 2_048 })
+const point = ec.publicKey.export({ format: "jwk" })
+const { n: modulus = "" } = rsa.publicKey.export({ format: "jwk" })
+/** Private keys, and the COSE keys as devices write them. */
+const KEYS = {
+  ES256: { key: ec.privateKey, cose: [...bytes("a5010203262001215820", point.x), ...bytes("225820", point.y)] },
+  RS256: { key: rsa.privateKey, cose: [...bytes("a401030339010020590100", modulus), ...bytes("2143010001")] }
+}
+type Kind = keyof typeof KEYS
 const base64url = (bytes: Uint8Array | string) => Buffer.from(bytes).toString("base64url")
 const HOST = "inbox.example"
 
 const tools: PasskeyTools = {
   sha256,
-  verifyEs256: ({ x, y }, message, signature) => {
+  verify: (jwk, message, signature) => {
     try {
-      const jwk = { kty: "EC", crv: "P-256", x: base64url(x), y: base64url(y) }
       return verify("sha256", message, createPublicKey({ key: jwk, format: "jwk" }), signature)
     } catch {
-      // No point of the curve.
+      // No point of the curve, so no key.
       return false
     }
   }
@@ -61,7 +63,8 @@ interface Assertion {
 }
 
 /** The record of an answer that a device has signed. */
-const recordOf = (answer: SignedAnswer, assertion: Assertion = {}): PasskeyRecord => {
+const recordOf = (answer: SignedAnswer, assertion: Assertion = {}, kind: Kind = "ES256"): PasskeyRecord => {
+  const { cose, key } = KEYS[kind]
   const signed = signedText(answer)
   const { challenge = passkeyChallenge(sha256, signed), crossOrigin = false, flags = 5, host = HOST } = assertion
   const { origin = `https://${HOST}`, type = "webauthn.get" } = assertion
@@ -69,16 +72,17 @@ const recordOf = (answer: SignedAnswer, assertion: Assertion = {}): PasskeyRecor
   const data = Buffer.concat([sha256(Buffer.from(host)), Buffer.from([flags, 0, 0, 0, 7])])
   return {
     signed,
-    publicKey: base64url(COSE),
+    publicKey: base64url(Buffer.concat(cose)),
     enrolledAt: assertion.enrolledAt ?? "2026-11-01T10:00:00.000Z",
     rpId: HOST,
     authenticatorData: base64url(data),
     clientDataJSON: base64url(clientDataJSON),
-    signature: base64url(sign("sha256", Buffer.concat([data, sha256(clientDataJSON)]), privateKey))
+    signature: base64url(sign("sha256", Buffer.concat([data, sha256(clientDataJSON)]), key))
   }
 }
 
-const record = recordOf(said)
+const records = { ES256: recordOf(said), RS256: recordOf(said, {}, "RS256") }
+const record = records.ES256
 const check = (answer: ProvedAnswer, passkey: PasskeyRecord) => checkPasskey(tools, answer, passkey)
 const tagOf = (answer: ProvedAnswer, passkey: PasskeyRecord) => check(answer, passkey)._tag
 
@@ -115,6 +119,25 @@ describe("an answer that a passkey has signed", () => {
   it.prop("is proved, whatever its reason", { reason: nastyText }, ({ reason }) => {
     const answer = { ...said, reason }
     assert.deepStrictEqual(check(proved(answer), recordOf(answer)), { _tag: "valid", reason })
+    assert.deepStrictEqual(check(proved(answer), recordOf(answer, {}, "RS256")), { _tag: "valid", reason })
+  })
+
+  it("is not proved by a signature of another key, and by no key of another kind", () => {
+    const { ES256, RS256 } = records
+    assert.strictEqual(tagOf(proved(said), { ...ES256, signature: RS256.signature }), "invalid")
+    assert.strictEqual(tagOf(proved(said), { ...RS256, signature: ES256.signature }), "invalid")
+    const { publicKey: small } = generateKeyPairSync("rsa", { modulusLength: 1_024 })
+    const { n = "" } = small.export({ format: "jwk" })
+    for (const cose of [
+      [...bytes("a401030339010020590080", n), ...bytes("2143010001")],
+      [...bytes("a401030339010020590100", modulus), ...bytes("2143000003")],
+      [...bytes("a401030338240020590100", modulus), ...bytes("2143010001")],
+      [...bytes("a401030339010020590100", base64url(Buffer.alloc(256, 2))), ...bytes("2143010001")],
+      [...bytes("a401030339010020590100"), ...bytes("2143010001")]
+    ]) {
+      const verdict = check(proved(said), { ...RS256, publicKey: base64url(Buffer.concat(cose)) })
+      assert.deepStrictEqual(verdict, { _tag: "invalid", why: "its public key is not one of ES256 or RS256" })
+    }
   })
 
   it("is not proved with any other member", () => {
@@ -151,7 +174,9 @@ describe("an answer that a passkey has signed", () => {
   })
 
   const MEMBERS = ["signed", "publicKey", "rpId", "authenticatorData", "clientDataJSON", "signature"] as const
-  it.each(MEMBERS)("is not proved after the change of any single bit of %s", (member) => {
+  const changes = (["ES256", "RS256"] as const).flatMap((kind) => MEMBERS.map((member) => [kind, member] as const))
+  it.each(changes)("of %s is not proved after the change of any single bit of %s", (kind, member) => {
+    const record = records[kind]
     const original = Buffer.from(record[member], "latin1")
     for (let at = 0; at < original.length * 7; at++) {
       const bytes = Buffer.from(original)

@@ -12,13 +12,10 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { sha256 } from "./SealKeys.ts"
 
-const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url")
-
 const tools: PasskeyTools = {
   sha256,
-  verifyEs256: ({ x, y }, message, signature) => {
+  verify: (jwk, message, signature) => {
     try {
-      const jwk = { kty: "EC", crv: "P-256", x: base64url(x), y: base64url(y) }
       return verify("sha256", message, createPublicKey({ key: jwk, format: "jwk" }), signature)
     } catch {
       // No point of the curve, so no key.

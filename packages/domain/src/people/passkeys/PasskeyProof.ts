@@ -19,27 +19,26 @@ const MAX_HOST = 253
 export const PasskeyRecord = Schema.Struct({
   /** The canonical JSON under the challenge, with the reason and the nonce; empty once it is erased. */
   signed: Schema.String.check(Schema.isMaxLength(MAX_SIGNED)),
-  /** COSE key: ES256. */
-  publicKey: bytesText(128),
+  /** COSE key: ES256 or RS256. */
+  publicKey: bytesText(1_024),
   enrolledAt: timeText,
   /** Host of the page for which the passkey was made. */
   rpId: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(MAX_HOST), isOneLine),
   authenticatorData: bytesText(2_048),
   clientDataJSON: bytesText(4_096),
-  signature: bytesText(128)
+  signature: bytesText(1_024)
 })
 export type PasskeyRecord = typeof PasskeyRecord.Type
 
-/** A point of P-256: 32 bytes for each coordinate. */
-export interface PublicPoint {
-  readonly x: Uint8Array
-  readonly y: Uint8Array
-}
+/** The public key of a passkey as a JSON Web Key: ECDSA with P-256, or RSA with PKCS #1 v1.5; both with SHA-256. */
+export type PasskeyKey =
+  | { readonly kty: "EC"; readonly crv: "P-256"; readonly x: string; readonly y: string }
+  | { readonly kty: "RSA"; readonly n: string; readonly e: string }
 
 export interface PasskeyTools {
   readonly sha256: Sha256
-  /** Whether a signature (DER) over a message is one of the key: ECDSA with P-256 and SHA-256. */
-  readonly verifyEs256: (key: PublicPoint, message: Uint8Array, signature: Uint8Array) => boolean
+  /** Whether a signature, of ECDSA in DER, over a message is one of the key. */
+  readonly verify: (key: PasskeyKey, message: Uint8Array, signature: Uint8Array) => boolean
 }
 
 /** The answer that a passkey must have signed: that of the record. */
@@ -65,16 +64,44 @@ const COSE_BYTES = COSE_BEGIN.length + COORDINATE + COSE_MIDDLE.length + COORDIN
 const equal = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index])
 
-/** The point of a COSE key; undefined for a key of another kind. */
-export const es256Point = (cose: Uint8Array): PublicPoint | undefined => {
+const es256Key = (cose: Uint8Array): PasskeyKey | undefined => {
   const middle = COSE_BEGIN.length + COORDINATE
   const y = middle + COSE_MIDDLE.length
   const isOne =
     cose.length === COSE_BYTES &&
     equal(cose.subarray(0, COSE_BEGIN.length), COSE_BEGIN) &&
     equal(cose.subarray(middle, y), COSE_MIDDLE)
-  return isOne ? { x: cose.subarray(COSE_BEGIN.length, middle), y: cose.subarray(y) } : undefined
+  if (!isOne) return undefined
+  const [first, second] = [cose.subarray(COSE_BEGIN.length, middle), cose.subarray(y)]
+  return { kty: "EC", crv: "P-256", x: Base64Url.encode(first), y: Base64Url.encode(second) }
 }
+
+// {1: 3, 3: -257, -1: n, -2: 65537}, with the length of n in two bytes.
+const RSA_BEGIN = Uint8Array.of(0xa4, 1, 3, 3, 0x39, 1, 0, 0x20, 0x59)
+const RSA_END = Uint8Array.of(0x21, 0x43, 1, 0, 1)
+const RSA_BITS: ReadonlyArray<number> = [2_048, 3_072, 4_096]
+
+const rs256Key = (cose: Uint8Array): PasskeyKey | undefined => {
+  const at = RSA_BEGIN.length + 2
+  const end = cose.length - RSA_END.length
+  const length = end - at
+  const isOne =
+    RSA_BITS.includes(8 * length) &&
+    equal(cose.subarray(0, at), Uint8Array.of(...RSA_BEGIN, length >> 8, length & 0xff)) &&
+    equal(cose.subarray(end), RSA_END) &&
+    // A modulus of this many bits is odd.
+    (cose[at] ?? 0) >= 0x80 &&
+    (cose[end - 1] ?? 0) % 2 === 1
+  return isOne
+    ? { kty: "RSA", n: Base64Url.encode(cose.subarray(at, end)), e: Base64Url.encode(RSA_END.subarray(2)) }
+    : undefined
+}
+
+/** The COSE algorithms of passkeys, the preferred first: ES256, and RS256 of devices that know no other one. */
+export const PASSKEY_ALGORITHMS: ReadonlyArray<number> = [-7, -257]
+
+/** The key under a COSE key; undefined for one of another kind. */
+export const passkeyKey = (cose: Uint8Array): PasskeyKey | undefined => es256Key(cose) ?? rs256Key(cose)
 
 const ClientData = Schema.Struct({
   type: Schema.String,
@@ -146,7 +173,7 @@ const invalid = (why: string): PasskeyVerdict => ({ _tag: "invalid", why })
  * says.
  */
 export const checkPasskey = (
-  { sha256, verifyEs256 }: PasskeyTools,
+  { sha256, verify }: PasskeyTools,
   answer: ProvedAnswer,
   record: PasskeyRecord
 ): PasskeyVerdict => {
@@ -159,8 +186,8 @@ export const checkPasskey = (
   if (data === undefined || client === undefined || signature === undefined || cose === undefined) {
     return invalid("a member of its assertion is not base64url")
   }
-  const key = es256Point(cose)
-  if (key === undefined) return invalid("its public key is not one of ES256")
+  const key = passkeyKey(cose)
+  if (key === undefined) return invalid("its public key is not one of ES256 or RS256")
   const said = Option.getOrUndefined(readClientData(text.decode(client)))
   if (said === undefined) return invalid("its client data cannot be read")
   if (said.type !== "webauthn.get") return invalid("its client data is not one of an assertion")
@@ -173,7 +200,7 @@ export const checkPasskey = (
   const flags = data[HASH_BYTES] ?? 0
   if ((flags & USER_PRESENT) === 0 || (flags & USER_VERIFIED) === 0) return invalid("its device verified no person")
   const message = new Uint8Array([...data, ...sha256(client)])
-  if (!verifyEs256(key, message, signature)) return invalid("its signature is not one of the key")
+  if (!verify(key, message, signature)) return invalid("its signature is not one of the key")
   if (Date.parse(record.enrolledAt) > Date.parse(answer.askedAt)) {
     return invalid("its key was enrolled after the question was asked")
   }

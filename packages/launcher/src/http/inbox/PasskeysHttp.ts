@@ -1,11 +1,10 @@
 import { CurrentActor, LauncherApi, launcherError, type Passkey as PasskeyAnswer, type Passkeys } from "@runplane/api"
-import { isFreshSignIn } from "@runplane/domain"
+import { isFreshSignIn, PASSKEY_ALGORITHMS } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { NO_PEOPLE_DATABASE, People } from "../../people/People.ts"
 import type { Passkey } from "../../people/passkeys/PasskeyRows.ts"
-import { ES256 } from "../../people/passkeys/Passkeys.ts"
 import type { PasskeyRefused } from "../../people/passkeys/WebAuthn.ts"
 import { sha256 } from "../../people/SeatSession.ts"
 import { passkeyError } from "./AnswerErrors.ts"
@@ -69,7 +68,7 @@ export const PasskeysHttp = HttpApiBuilder.group(
             rpId,
             userId: Base64Url.encode(sha256(utf8.encode(person.id))),
             userName: name.replace(/^user:/, ""),
-            algorithms: [ES256],
+            algorithms: PASSKEY_ALGORITHMS,
             passkeys: known.map(({ credentialId }) => credentialId)
           }
         }).pipe(orAway),

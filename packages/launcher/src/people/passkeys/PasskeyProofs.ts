@@ -27,14 +27,12 @@ export interface PasskeyAssertion extends Pick<PasskeyRecord, "authenticatorData
 /** Where the counter begins in the data of an authenticator. */
 const COUNTER_AT = 33
 
-const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url")
 const utf8 = new TextEncoder()
 
 const tools: PasskeyTools = {
   sha256,
-  verifyEs256: ({ x, y }, message, signature) => {
+  verify: (jwk, message, signature) => {
     try {
-      const jwk = { kty: "EC", crv: "P-256", x: base64url(x), y: base64url(y) }
       return verify("sha256", message, createPublicKey({ key: jwk, format: "jwk" }), signature)
     } catch {
       // No point of the curve, so no key.
@@ -132,4 +130,4 @@ const recordOf = (
   { enrolledAt, publicKey, rpId }: Passkey,
   assertion: Pick<PasskeyRecord, "authenticatorData" | "clientDataJSON" | "signature">,
   signed: string
-): PasskeyRecord => ({ signed, publicKey: base64url(publicKey), enrolledAt, rpId, ...assertion })
+): PasskeyRecord => ({ signed, publicKey: Base64Url.encode(publicKey), enrolledAt, rpId, ...assertion })

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { es256Point, isFreshSignIn } from "@runplane/domain"
+import { isFreshSignIn, PASSKEY_ALGORITHMS, passkeyKey } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
@@ -27,9 +27,6 @@ export interface Enrolment {
 
 /** Passkeys of a person. */
 const MOST_PASSKEYS = 20
-
-/** COSE: ECDSA with P-256 and SHA-256. The programs that verify a record offline know it. */
-export const ES256 = -7
 
 /** The passkeys of persons: they enrol them after a fresh sign-in, and delete them. */
 export class Passkeys extends Context.Service<Passkeys, Effect.Success<typeof make>>()("runplane/launcher/Passkeys") {
@@ -76,12 +73,12 @@ const make = Effect.gen(function* () {
         expectedOrigin: page.origin,
         expectedRPID: page.rpId,
         requireUserVerification: true,
-        supportedAlgorithmIDs: [ES256]
+        supportedAlgorithmIDs: [...PASSKEY_ALGORITHMS]
       })
     )
     if (!made.verified) return yield* refused("its attestation is not right")
     const { counter, id, publicKey } = made.registrationInfo.credential
-    if (es256Point(publicKey) === undefined) return yield* refused("its public key is not one of ES256")
+    if (passkeyKey(publicKey) === undefined) return yield* refused("its public key is not one of ES256 or RS256")
     // Two enrolments at the same time count each other.
     yield* rows.lock(person.id)
     yield* requireCapacity(person.id)

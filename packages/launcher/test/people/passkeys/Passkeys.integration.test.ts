@@ -101,6 +101,24 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a passkey", (it) => 
     }).pipe(Effect.scoped)
   )
 
+  it.effect("of RS256 signs an answer too, as that of a computer without another algorithm", () =>
+    Effect.gen(function* () {
+      const stage = yield* makePasskeyStage([{ session: "one", rules }])
+      const { challenge, enrol, item, openItem, propose, send, signIn, signed, sql } = stage
+      const tom = yield* signIn("tom")
+      const computer = authenticator("RS256")
+      const { answer: enrolled } = yield* enrol(tom, computer)
+      assert.strictEqual(enrolled.status, 201, enrolled.text)
+      yield* propose("one")
+      const shown = yield* item(tom, yield* openItem("one"))
+      const { body: given } = yield* challenge(tom, shown)
+      const stored = yield* send(tom, shown, signed(shown, given.nonce, computer))
+      assert.strictEqual(stored.status, 200, stored.text)
+      const [row] = yield* sql<{ readonly passkey: string }>`SELECT passkey::text AS passkey FROM people.answers`
+      assert.strictEqual(decodeRecord(row?.passkey ?? "").publicKey, computer.publicKey)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("signs an answer, with its record in the row, and its counter goes on", () =>
     Effect.gen(function* () {
       const stage = yield* makePasskeyStage([

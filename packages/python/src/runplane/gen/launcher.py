@@ -374,7 +374,7 @@ class EnrolmentChallenge(TypedDict):
     userName: str
     """The person for its reader."""
     algorithms: List[int]
-    """COSE algorithms that are taken: -7, ES256."""
+    """COSE algorithms that are taken: -7, ES256; -257, RS256."""
     passkeys: List[str]
     """Ids of the credentials that are enrolled already, base64url."""
 

@@ -120,16 +120,14 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a press in Slack", (
           { session: "reason", rules: { reason: "required" } },
           { session: "stale" },
           { session: "withdrawn" },
-          { session: "not-needed" },
-          { session: "refused" },
-          { session: "unknown" },
           { session: "restart" }
         ])
         // Its button is read while it is open, whatever the machine does meanwhile.
         yield* propose("expired")
         const expired = yield* buttonOf("expired")
-        const others = ["twice", "console", "fresh", "passkey", "reason", "stale", "withdrawn", "restart"]
-        for (const session of [...others, "not-needed", "refused", "unknown"]) yield* propose(session)
+        for (const session of ["twice", "console", "fresh", "passkey", "reason", "stale", "withdrawn", "restart"]) {
+          yield* propose(session)
+        }
 
         const twice = yield* buttonOf("twice")
         yield* Effect.all([press(twice.value, ANA, "first"), press(twice.value, ANA, "second")], {
@@ -167,6 +165,50 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a press in Slack", (
         assert.include(yield* slack.sentence("withdrawn"), "the item is closed")
         assert.include(yield* slack.replaced("withdrawn"), "Withdrawn: ")
 
+        for (const proof of ["fresh", "passkey"]) {
+          yield* press((yield* buttonOf(proof)).value, ANA, proof)
+          assert.include(yield* slack.sentence(proof), "requires a sign-in")
+        }
+        const reason = yield* buttonOf("reason")
+        yield* press(reason.value, ANA, "reason")
+        assert.include(yield* slack.sentence("reason"), `/inbox/${reason.item}|Open the question>`)
+        for (const session of ["fresh", "passkey", "reason"]) {
+          const [item] = yield* itemsOf(session)
+          assert.strictEqual(item?.state, "open")
+        }
+
+        const restarted = yield* buttonOf("restart")
+        const after = yield* restart
+        yield* until(
+          ask(after, "GET", `/inbox/${restarted.item}`, { "x-api-key": "key-ana" }),
+          ({ body }) => body.basis !== undefined
+        )
+        yield* send(after, pressed(restarted.value, ANA, slack.responseUrl("restart")))
+        assert.include(yield* slack.sentence("restart"), "is stored")
+        yield* until(itemsOf("restart"), ([item]) => item?.state === "accepted")
+        const proofs = yield* Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          return yield* sql`SELECT DISTINCT proof, channel FROM people.answers`
+        }).pipe(Effect.provideContext(rows))
+        assert.sameDeepMembers(
+          [...proofs],
+          [
+            { proof: "slack", channel: "slack" },
+            { proof: "session", channel: "api" }
+          ]
+        )
+      }),
+    120_000
+  )
+
+  it.effect(
+    "after the end of its question gets what became of the answer",
+    () =>
+      Effect.gen(function* () {
+        const sessions = ["not-needed", "refused", "unknown"]
+        const stage = yield* makeStage(sessions.map((session) => ({ session })))
+        const { buttonOf, itemsOf, press, propose, rows, slack } = stage
+        for (const session of sessions) yield* propose(session)
         // As the loop of the seat and its outbox leave them.
         const leave = (id: string, state: string, reason: string) =>
           Effect.flatMap(
@@ -202,39 +244,6 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a press in Slack", (
           yield* press(value, BO, `${state}-by-bo`)
           assert.include(yield* slack.sentence(`${state}-by-bo`), "ana has answered this item")
         }
-
-        for (const proof of ["fresh", "passkey"]) {
-          yield* press((yield* buttonOf(proof)).value, ANA, proof)
-          assert.include(yield* slack.sentence(proof), "requires a sign-in")
-        }
-        const reason = yield* buttonOf("reason")
-        yield* press(reason.value, ANA, "reason")
-        assert.include(yield* slack.sentence("reason"), `/inbox/${reason.item}|Open the question>`)
-        for (const session of ["fresh", "passkey", "reason"]) {
-          const [item] = yield* itemsOf(session)
-          assert.strictEqual(item?.state, "open")
-        }
-
-        const restarted = yield* buttonOf("restart")
-        const after = yield* restart
-        yield* until(
-          ask(after, "GET", `/inbox/${restarted.item}`, { "x-api-key": "key-ana" }),
-          ({ body }) => body.basis !== undefined
-        )
-        yield* send(after, pressed(restarted.value, ANA, slack.responseUrl("restart")))
-        assert.include(yield* slack.sentence("restart"), "is stored")
-        yield* until(itemsOf("restart"), ([item]) => item?.state === "accepted")
-        const proofs = yield* Effect.gen(function* () {
-          const sql = yield* PgClient.PgClient
-          return yield* sql`SELECT DISTINCT proof, channel FROM people.answers`
-        }).pipe(Effect.provideContext(rows))
-        assert.sameDeepMembers(
-          [...proofs],
-          [
-            { proof: "slack", channel: "slack" },
-            { proof: "session", channel: "api" }
-          ]
-        )
       }),
     120_000
   )

@@ -169,12 +169,7 @@ const make = Effect.gen(function* () {
     begun: (limit: number) =>
       Effect.flatMap(
         sql`
-          WITH begun AS (
-            UPDATE people.delegations SET noticed_at = clock_timestamp() WHERE id IN (
-              SELECT id FROM people.delegations
-              WHERE noticed_at IS NULL AND revoked_at IS NULL AND from_at <= clock_timestamp()
-              ORDER BY from_at, id LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
-            RETURNING *)
+          ${beginnings(sql, limit)}
           SELECT ${columns} FROM begun WHERE until_at > clock_timestamp() ORDER BY from_at, id`,
         read
       ),
@@ -187,6 +182,15 @@ const make = Effect.gen(function* () {
         RETURNING id`.pipe(Effect.map((rows) => rows.length))
   }
 })
+
+/** The delegations that took effect and were not marked, in the table `begun`. */
+const beginnings = (sql: PgClient.PgClient, limit: number) => sql`
+  WITH begun AS (
+    UPDATE people.delegations SET noticed_at = clock_timestamp() WHERE id IN (
+      SELECT id FROM people.delegations
+      WHERE noticed_at IS NULL AND revoked_at IS NULL AND from_at <= clock_timestamp()
+      ORDER BY from_at, id LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
+    RETURNING *)`
 
 /** Additions of one person take turns, so that two of them do not share the last free one. */
 const ADDING_LOCK = 7_266_433

@@ -95,24 +95,8 @@ const make = Effect.gen(function* () {
     /** What an operator should know, as of the last round; empty without any. */
     troubles: () => troubles,
 
-    readTroubles: Effect.gen(function* () {
-      const [row] = yield* sql<{
-        readonly waiting: number
-        readonly reason: string | null
-        readonly unreached: number
-      }>`
-        SELECT count(*)::int4 AS waiting, max(reason) AS reason,
-          (SELECT count(*) FROM people.items i WHERE state = 'open' AND undelivered_at IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM people.notices n WHERE n.item = i.id AND n.event IN (${asking})
-              AND n.state IN ('sent', 'digested'))
-            AND NOT EXISTS (SELECT 1 FROM people.slack_messages m WHERE m.item = i.id AND m.ts IS NOT NULL)
-          )::int4 AS unreached
-        FROM people.notices WHERE state = 'pending' AND tries >= ${REMARKED_TRIES}::int`
-      const { reason = null, unreached = 0, waiting = 0 } = row ?? {}
-      troubles = [
-        ...(waiting === 0 ? [] : [`notices that wait: ${waiting}, since ${reason}`]),
-        ...(unreached === 0 ? [] : [`open questions without a notice: ${unreached}`])
-      ]
+    readTroubles: Effect.map(troublesNow(sql), (found) => {
+      troubles = found
     }),
 
     /** The notices that are due, the first due first. */
@@ -167,13 +151,7 @@ const make = Effect.gen(function* () {
       ),
 
     /** What the mail about the enrolment of a passkey says; undefined for one that was deleted. */
-    passkey: (notice: string) =>
-      sql`
-        SELECT name, ${iso("enrolled_at", "enrolled_at")}, rp_id FROM people.passkeys
-        WHERE id = split_part(${notice}::text, ':', 2)::uuid AND revoked_at IS NULL`.pipe(
-        Effect.flatMap(decodeAll(Enrolled)),
-        Effect.map(([row]) => row && { name: row.name, enrolledAt: row.enrolled_at, rpId: row.rp_id })
-      ),
+    passkey: (notice: string) => enrolledPasskey(sql, notice),
 
     /** What a digest says. */
     digest: Effect.fnUntraced(function* (person: string) {
@@ -206,4 +184,31 @@ const make = Effect.gen(function* () {
         (SELECT min(from_at) FROM people.delegations WHERE noticed_at IS NULL AND revoked_at IS NULL)
       ) - clock_timestamp()) * 1000)::float8 AS ms`.pipe(Effect.map(([row]) => row?.ms ?? undefined))
   }
+})
+
+const ISO = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+
+const enrolledPasskey = (sql: PgClient.PgClient, notice: string) =>
+  sql`
+    SELECT name, to_char(enrolled_at AT TIME ZONE 'UTC', ${ISO}) AS enrolled_at, rp_id FROM people.passkeys
+    WHERE id = split_part(${notice}::text, ':', 2)::uuid AND revoked_at IS NULL`.pipe(
+    Effect.flatMap(decodeAll(Enrolled)),
+    Effect.map(([row]) => row && { name: row.name, enrolledAt: row.enrolled_at, rpId: row.rp_id })
+  )
+
+/** What an operator should know now; empty without any. A question that a later notice reached is none. */
+const troublesNow = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const [row] = yield* sql<{ readonly waiting: number; readonly reason: string | null; readonly unreached: number }>`
+    SELECT count(*)::int4 AS waiting, max(reason) AS reason,
+      (SELECT count(*) FROM people.items i WHERE state = 'open' AND undelivered_at IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM people.notices n WHERE n.item = i.id AND n.event IN (${askingEvents(sql)})
+          AND n.state IN ('sent', 'digested'))
+        AND NOT EXISTS (SELECT 1 FROM people.slack_messages m WHERE m.item = i.id AND m.ts IS NOT NULL)
+      )::int4 AS unreached
+    FROM people.notices WHERE state = 'pending' AND tries >= ${REMARKED_TRIES}::int`
+  const { reason = null, unreached = 0, waiting = 0 } = row ?? {}
+  return [
+    ...(waiting === 0 ? [] : [`notices that wait: ${waiting}, since ${reason}`]),
+    ...(unreached === 0 ? [] : [`open questions without a notice: ${unreached}`])
+  ]
 })

@@ -1,6 +1,14 @@
 import type { InboxItem } from "@runplane/api"
 import { passkeyChallenge, signedText } from "@runplane/domain"
-import { AUDIENCE, CLIENT_ID, type Misuse, makeAuthenticator, makeCodeIssuer, type PasskeyKind, request } from "@runplane/testing"
+import {
+  AUDIENCE,
+  CLIENT_ID,
+  type Misuse,
+  makeAuthenticator,
+  makeCodeIssuer,
+  type PasskeyKind,
+  request
+} from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { sha256 } from "../../../src/people/SeatSession.ts"
 import { approval, ask, type Headers, makeInboxStage, type StagedSeat } from "../InboxStage.ts"

@@ -51,8 +51,8 @@ layer(Layer.empty, { excludeTestServices: true })("a scenario that waits for day
       const readRun = request("GET", `${url}/runs/${run}`, headers)
       yield* until(readRun, ({ body }) => body.status === "suspended")
 
-      const inbox = yield* request("GET", `${launcher}/inbox?state=open`, headers)
-      const [{ id }] = inbox.body.data
+      const questions = yield* request("GET", `${launcher}/inbox?state=open`, headers)
+      const [{ id }] = questions.body.data
       const item = yield* until(
         request("GET", `${launcher}/inbox/${id}`, headers),
         ({ body }) => body.suspension !== undefined && body.basis !== undefined

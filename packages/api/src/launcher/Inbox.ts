@@ -169,7 +169,7 @@ const Return = Schema.Struct({
 }).annotate({ identifier: "ItemReturn", description: "A return of the item" })
 
 const Notice = Schema.Struct({
-  event: Field.text("What it reports: opened, escalated, returned, reminded or closed", "opened"),
+  event: Field.text("What it reports: opened, escalated, returned, delegated, reminded or closed", "opened"),
   person: Field.text("Whom", "ana"),
   channel: Field.text("How: mail or slack", "mail"),
   state: Schema.Literals(["pending", "sent", "failed", "digested", "obsolete"]).annotate({

@@ -914,7 +914,7 @@ class ItemGone(_ItemGoneRequired, total=False):
 
 class _ItemNoticeRequired(TypedDict):
     event: str
-    """What it reports: opened, escalated, returned, reminded or closed."""
+    """What it reports: opened, escalated, returned, delegated, reminded or closed."""
     person: str
     """Whom."""
     channel: str

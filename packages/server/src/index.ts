@@ -1,3 +1,12 @@
+export {
+  guardedLookup,
+  literalAddress,
+  reasonOf,
+  refusalOf,
+  shownUrl,
+  TargetRefused,
+  whyRefused
+} from "./CallbackTargets.ts"
 export { readCertificates } from "./Certificates.ts"
 export { consoleFileAnswer, consolePageAnswer, consoleSafety, isConsoleAsset } from "./console/ConsoleAnswers.ts"
 export { CONSOLE_PAGE, type ConsoleFile, ConsoleFiles, INBOX_PAGE } from "./console/ConsoleFiles.ts"
@@ -9,15 +18,6 @@ export { acceptsHtml } from "./http/AcceptsHtml.ts"
 export { actorsOf, indexOfKey } from "./http/ApiKeys.ts"
 export { BudgetExchange, EXCHANGE_MS } from "./http/BudgetExchange.ts"
 export { withBudgetRetry } from "./http/BudgetRetry.ts"
-export {
-  guardedLookup,
-  literalAddress,
-  reasonOf,
-  refusalOf,
-  shownUrl,
-  TargetRefused,
-  whyRefused
-} from "./http/CallbackTargets.ts"
 export { networkOf } from "./http/ClientAddress.ts"
 export { makeWrongCredentials } from "./http/ClientBudgets.ts"
 export { acceptedCoding } from "./http/Compression.ts"

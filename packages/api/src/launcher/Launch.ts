@@ -4,6 +4,7 @@ import {
   idempotencyKey,
   isOneLine,
   PeopleText,
+  RemoteTurns,
   RunDescriptor,
   RunMode,
   RunTelemetry
@@ -63,7 +64,8 @@ export const CompileLaunchResult = Schema.Struct({
       agentRef: Field.text("The agent that speaks for it", "replication-agent")
     })
   ).annotate({ description: "Which agent speaks for whom" }),
-  people: absent(PeopleText)
+  people: absent(PeopleText),
+  a2a: absent(RemoteTurns)
 }).annotate({
   identifier: "CompileLaunchResult",
   description: "A run descriptor with the start data of its initiator agent"

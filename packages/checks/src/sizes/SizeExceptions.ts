@@ -70,7 +70,7 @@ export const LONG_GENERATORS: ReadonlyArray<SizeException> = [
 
 /** Folders over the bound of files. */
 export const LARGE_FOLDERS: ReadonlyArray<SizeException> = [
-  ...each("one page a subject, and an index that lists them", [["docs/reference", 34]]),
+  ...each("one page a subject, and an index that lists them", [["docs/reference", 35]]),
   ...each("the edge of both services: to be sorted into edge and answers", [["packages/server/src/http", 30]])
 ]
 

@@ -1,5 +1,5 @@
 import { type Artifact, artifactConflict, artifactOfLauncher, type NewArtifact, runNotFound } from "@runplane/api"
-import { artifactCreated, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION, type RunId } from "@runplane/domain"
+import { A2A_TURN, artifactCreated, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION, type RunId } from "@runplane/domain"
 import { ControlPlaneSettings, readSettings, ServiceSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../event-log/EventLog.ts"
@@ -15,8 +15,8 @@ import { withoutUnprovable } from "./RedactedAnswer.ts"
 
 const settings = { launcher: ControlPlaneSettings.LAUNCHER_KEY_NAME, keys: ServiceSettings.AUTH_API_KEYS }
 
-/** Kinds of artifacts that only the launch service adds: what it says of people is believed. */
-const OF_LAUNCHER: ReadonlySet<string> = new Set([PEOPLE_ITEM, PEOPLE_ANSWER, PEOPLE_QUESTION])
+/** Kinds of artifacts that only the launch service adds: what it says of people and agents is believed. */
+const OF_LAUNCHER: ReadonlySet<string> = new Set([PEOPLE_ITEM, PEOPLE_ANSWER, PEOPLE_QUESTION, A2A_TURN])
 
 /** Adds artifacts of callers. The artifact, its event and its audit entry commit together. */
 export const makeAddArtifact = Effect.gen(function* () {

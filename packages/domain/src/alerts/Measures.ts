@@ -40,6 +40,17 @@ const ofEnd =
   (_, { end }) =>
     end === undefined ? NO_CHANGE : change(end)
 
+/** A measure that counts events of runs. */
+const COUNTED = {
+  unit: "number",
+  from: "events",
+  per: OF_RUN,
+  needsMemory: false,
+  fold: "add",
+  value: total,
+  firesBelow: false
+} as const
+
 /** All measures by name. The order is that of lists for readers. */
 const MEASURES = {
   costUsd: {
@@ -274,40 +285,29 @@ const MEASURES = {
     title: "faulty receipts",
     sentence: { before: "has", after: "faulty receipts or more" },
     words: "receipts that are missing, not valid, or disagree with the log",
-    unit: "number",
-    from: "events",
-    per: OF_RUN,
-    needsMemory: false,
-    fold: "add",
-    change: onceIf((event) => event.type === "artifact.created" && event.data.receipt?.verified === false),
-    value: total,
-    firesBelow: false
+    ...COUNTED,
+    change: onceIf((event) => event.type === "artifact.created" && event.data.receipt?.verified === false)
   },
   personSilent: {
     title: "unanswered questions to people",
     sentence: { before: "has", after: "unanswered questions to people or more" },
     words: "questions to people that end without an answer of a person, asked until then",
-    unit: "number",
-    from: "events",
-    per: OF_RUN,
-    needsMemory: false,
-    fold: "add",
-    change: onceIf((event) => event.type === "artifact.created" && event.data.item?.unanswered === true),
-    value: total,
-    firesBelow: false
+    ...COUNTED,
+    change: onceIf((event) => event.type === "artifact.created" && event.data.item?.unanswered === true)
   },
   personUnreached: {
     title: "escalations to no known person",
     sentence: { before: "has", after: "escalations to no known person or more" },
     words: "steps of escalations without a known person: when the question opens, and when they are made",
-    unit: "number",
-    from: "events",
-    per: OF_RUN,
-    needsMemory: false,
-    fold: "add",
-    change: onceIf((event) => event.type === "artifact.created" && isUnreached(event.data.item)),
-    value: total,
-    firesBelow: false
+    ...COUNTED,
+    change: onceIf((event) => event.type === "artifact.created" && isUnreached(event.data.item))
+  },
+  failedTurns: {
+    title: "failed turns of remote agents",
+    sentence: { before: "has", after: "failed turns of remote agents or more" },
+    words: "turns of agents that speak A2A that failed, those with an abstention included",
+    ...COUNTED,
+    change: onceIf((event) => event.type === "artifact.created" && event.data.turn?.failure !== undefined)
   },
   agreementBelow: {
     title: "agreement of repeated runs",

@@ -8,7 +8,7 @@ import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { draftEvent, type EventDraft } from "./CanonicalEvent.ts"
 import type { CanonicalEventType } from "./CanonicalEventType.ts"
 import type { DraftHead } from "./EventType.ts"
-import type { AnswerFact, ItemFact } from "./PeopleFacts.ts"
+import type { AnswerFact, ItemFact, TurnFact } from "./PeopleFacts.ts"
 import type { EventSource, SubjectKind } from "./RecordedEvent.ts"
 
 /**
@@ -198,10 +198,12 @@ export const artifactCreated = (
     /** The question or the answer of a person that the artifact holds. */
     readonly item?: ItemFact | undefined
     readonly answer?: AnswerFact | undefined
+    /** The turn of an agent that it is about. */
+    readonly turn?: TurnFact | undefined
   },
   sourceName: ControlPlaneSource
 ): EventDraft => {
-  const { answer, artifactId, contentSha256, item, kind, label, receipt, uri, traceId } = artifact
+  const { answer, artifactId, contentSha256, item, kind, label, receipt, turn, uri, traceId } = artifact
   return draftEvent(
     "artifact.created",
     { ts, subject: { kind: "artifact", id: artifactId }, source: source(sourceName) },
@@ -209,7 +211,8 @@ export const artifactCreated = (
       ...present({ kind, label, artifactId, uri, traceId, contentSha256 }),
       ...(receipt !== undefined && { receipt: { ...receipt } }),
       ...(item !== undefined && { item: { ...item } }),
-      ...(answer !== undefined && { answer: { ...answer } })
+      ...(answer !== undefined && { answer: { ...answer } }),
+      ...(turn !== undefined && { turn: { ...turn } })
     }
   )
 }

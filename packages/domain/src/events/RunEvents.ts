@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { ReceiptReport, receiptReportIn } from "../receipts/ReceiptReport.ts"
 import { eventType } from "./EventType.ts"
 import { inData, member, textOr } from "./Members.ts"
-import { AnswerFact, answerFactIn, ItemFact, itemFactIn } from "./PeopleFacts.ts"
+import { AnswerFact, answerFactIn, ItemFact, itemFactIn, TurnFact, turnFactIn } from "./PeopleFacts.ts"
 
 /**
  * The life of the run's record. The control plane emits these itself, each in the transaction that changes the status;
@@ -89,5 +89,7 @@ export const ArtifactCreated = eventType("artifact.created", {
   /** The question to a person that the artifact is about. */
   item: member(Schema.UndefinedOr(ItemFact), ({ data }) => itemFactIn(data)),
   /** The answer of a seat that the artifact proves (docs/reference/people.md#record). */
-  answer: member(Schema.UndefinedOr(AnswerFact), ({ data }) => answerFactIn(data))
+  answer: member(Schema.UndefinedOr(AnswerFact), ({ data }) => answerFactIn(data)),
+  /** What became of a turn of an agent that speaks A2A. */
+  turn: member(Schema.UndefinedOr(TurnFact), ({ data }) => turnFactIn(data))
 })

@@ -1,4 +1,4 @@
-import { isMailAddress, PeopleText } from "@runplane/domain"
+import { isMailAddress, PeopleText, TurnsText } from "@runplane/domain"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -90,7 +90,8 @@ export const LaunchBlock = Schema.Struct({
   // Raw, because every text of every entry is interpolated before an entry means anything.
   kickoffTemplate: optional(Schema.Array(Schema.JsonObject)),
   metadataTemplate: optional(Schema.JsonObject),
-  people: optional(PeopleText)
+  people: optional(PeopleText),
+  a2a: optional(TurnsText)
 })
 export type LaunchBlock = typeof LaunchBlock.Type
 

@@ -8,6 +8,10 @@ const Counts = Schema.Struct({
   expired: Schema.Int,
   by_person: Schema.Int,
   by_deadline: Schema.Int,
+  turns_acted: Schema.Int,
+  turns_failed: Schema.Int,
+  turns_open: Schema.Int,
+  resent: Schema.Int,
   ids_taken: Schema.Int,
   suspensions: Schema.Int,
   suspensions_refused: Schema.Int,
@@ -29,15 +33,22 @@ export type PeopleCounts = typeof Counts.Type
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Tuple([Counts]))
 
 /** The figures of all questions and answers. They are counted from the rows, which no erasure deletes. */
-export const countPeople = (sql: PgClient.PgClient) =>
-  Effect.flatMap(
+export const countPeople = (sql: PgClient.PgClient) => {
+  const ofPeople = sql`people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat
+    WHERE s.agent IS NULL AND`
+  return Effect.flatMap(
     sql`
       SELECT
-        (SELECT count(*) FROM people.items WHERE state = 'waiting')::int AS waiting,
-        (SELECT count(*) FROM people.items WHERE state = 'open')::int AS open,
-        (SELECT count(*) FROM people.items WHERE state = 'expired')::int AS expired,
+        (SELECT count(*) FROM ${ofPeople} i.state = 'waiting')::int AS waiting,
+        (SELECT count(*) FROM ${ofPeople} i.state = 'open')::int AS open,
+        (SELECT count(*) FROM ${ofPeople} i.state = 'expired')::int AS expired,
         (SELECT count(*) FROM people.answers WHERE origin = 'person')::int AS by_person,
         (SELECT count(*) FROM people.answers WHERE origin = 'deadline')::int AS by_deadline,
+        (SELECT count(*) FROM people.answers WHERE origin = 'agent')::int AS turns_acted,
+        (SELECT count(*) FROM people.turns WHERE failure IS NOT NULL)::int AS turns_failed,
+        (SELECT count(*) FROM people.turns t JOIN people.items i ON i.id = t.item WHERE i.state = 'open')::int
+          AS turns_open,
+        (SELECT coalesce(sum(resent), 0) FROM people.turns)::int AS resent,
         (SELECT count(*) FROM people.audit WHERE action = 'item.id-taken')::int AS ids_taken,
         (SELECT count(*) FROM people.suspensions
           WHERE kind = 'suspend' AND actor = 'service' AND outcome = 'done')::int AS suspensions,
@@ -58,3 +69,4 @@ export const countPeople = (sql: PgClient.PgClient) =>
         (SELECT count(*) FROM people.audit WHERE action = 'item.unreachable')::int AS unreachable`,
     (rows) => Effect.map(Effect.orDie(decodeCounts(rows)), ([counts]) => counts)
   )
+}

@@ -36,6 +36,7 @@ const lint = (people: string, more: MemoryTree = {}, signIn?: "key" | "oidc") =>
       compileSchema: compileInputSchema,
       knowsAgent: () => true,
       isPerson: (agentRef) => agentRef === "agent-b",
+      isRemote: undefined,
       signIn,
       policies: yield* checkPolicyFiles("/packs/_policies")
     })

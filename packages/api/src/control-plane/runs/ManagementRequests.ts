@@ -1,4 +1,5 @@
 import {
+  A2A_TURN,
   Field,
   idempotencyKey,
   isOneLine,
@@ -45,14 +46,17 @@ export const NewArtifact = Schema.Struct({
     "bundle",
     PEOPLE_ITEM,
     PEOPLE_ANSWER,
-    PEOPLE_QUESTION
+    PEOPLE_QUESTION,
+    A2A_TURN
   ]).annotate({
-    description: "What it is; only the launch service may add `people.item`, `people.answer` and `people.question`",
+    description: "What it is; only the launch service may add `people.*` and `a2a.turn`",
     examples: ["report"]
   }),
   label: Field.text("Name for readers", "Post-mortem").check(Schema.isMinLength(1), isOneLine),
   uri: optional(Field.text("Where it is kept, when not here", "https://example.org/reports/17")),
-  inline: optional(Field.object("The artifact itself, any JSON object; of the kinds `people.*` one of their form")),
+  inline: optional(
+    Field.object("The artifact itself, any JSON object; of the kinds `people.*` and `a2a.turn` one of their form")
+  ),
   idempotencyKey: optional(
     idempotencyKey(
       "A key of this artifact in its run: a second request with it and the same artifact answers with the first one",

@@ -1,4 +1,4 @@
-import { Field, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION, RECEIPT_ARTIFACT, RunId } from "@runplane/domain"
+import { A2A_TURN, Field, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION, RECEIPT_ARTIFACT, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -15,11 +15,12 @@ const ArtifactKind = Schema.Literals([
   RECEIPT_ARTIFACT,
   PEOPLE_ITEM,
   PEOPLE_ANSWER,
-  PEOPLE_QUESTION
+  PEOPLE_QUESTION,
+  A2A_TURN
 ]).annotate({
   description:
     "What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, " +
-    "people.answer its answer"
+    "people.answer its answer, a2a.turn a turn of an agent that speaks A2A"
 })
 export const isArtifactKind = Schema.is(ArtifactKind)
 

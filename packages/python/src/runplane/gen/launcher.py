@@ -260,6 +260,7 @@ class CompileLaunchResult(_CompileLaunchResultRequired, total=False):
 
     initiator: LaunchInitiator
     people: PeopleText
+    a2a: RemoteSeats
 
 
 class _CompileRequestRequired(TypedDict):
@@ -1523,6 +1524,49 @@ class QuestionedItem(TypedDict):
     """Id of the item: UUID."""
     questions: List[ItemQuestion]
     """All questions about it, the first one first."""
+
+
+class RemoteSeatsValueRules(TypedDict, total=False):
+    ask: Literal["always", "pivotal"]
+    when: Literal["proposed", "evaluated", "others-voted"]
+    acts: List[Literal["evaluate", "object", "vote", "abstain", "approve", "reject", "accept", "decline"]]
+    deadline: str
+    stale: Literal["proposal", "record"]
+    onFailure: Literal["nothing", "abstain"]
+
+
+class _RemoteSeatsValueAgentInterfaceRequired(TypedDict):
+    url: str
+    binding: Literal["JSONRPC", "HTTP+JSON"]
+    streaming: bool
+
+
+class RemoteSeatsValueAgentInterface(_RemoteSeatsValueAgentInterfaceRequired, total=False):
+    tenant: str
+
+
+class _RemoteSeatsValueAgentRequired(TypedDict):
+    agentRef: str
+    """Its name in the catalog."""
+    entrypoint: str
+    """Address of its card."""
+    cardSha256: str
+    """SHA-256 of the card as it was served, hexadecimal."""
+    signature: str
+    """What is known of the signatures of the card, in words."""
+    interface: RemoteSeatsValueAgentInterface
+
+
+class RemoteSeatsValueAgent(_RemoteSeatsValueAgentRequired, total=False):
+    auth: str
+    """The variable of the service's environment with its credential."""
+
+
+class RemoteSeatsValue(TypedDict):
+    rules: RemoteSeatsValueRules
+    agent: RemoteSeatsValueAgent
+
+RemoteSeats = Dict[str, "RemoteSeatsValue"]
 
 
 class Requester(TypedDict, total=False):

@@ -13,7 +13,7 @@ import {
   waitingRun
 } from "./Stage.ts"
 
-const RULES = `${CONTROL_PLANE}/alerts/rules`
+const rules = () => `${CONTROL_PLANE}/alerts/rules`
 const SLACK = "http://127.0.0.1:9/slack"
 const PAGER = "http://127.0.0.1:9/pager"
 const MAIL = "http://127.0.0.1:9/mail"
@@ -28,7 +28,7 @@ const urlsOf = async (): Promise<ReadonlyArray<string>> =>
 
 describe("the form of an alert rule", () => {
   it("keeps the targets of each level, adds one to all, and removes the webhooks with the rule", async () => {
-    const made = await ask("POST", RULES, {
+    const made = await ask("POST", rules(), {
       ...{ id: "team", name: "Budget of the team", per: "all", window: "month", measure: "costUsd" },
       ...{ repeatEveryMs: 3_600_000, minRuns: 2 },
       levels: [
@@ -56,7 +56,7 @@ describe("the form of an alert rule", () => {
     await picture(page, "alert-rule-form-1280-light")
     await form.getByRole("button", { name: "Save" }).click()
     await form.waitFor({ state: "detached" })
-    const saved = (await ask("GET", `${RULES}/team`)).body
+    const saved = (await ask("GET", `${rules()}/team`)).body
     assert.include(saved, { name: "Budget of two", repeatEveryMs: 3_600_000, minRuns: 2 })
     assert.deepStrictEqual(
       saved.levels.map(({ actions }: { readonly actions: unknown }) => actions),
@@ -68,7 +68,7 @@ describe("the form of an alert rule", () => {
     await form.getByRole("button", { name: /^Remove slack to .* from level 1$/ }).click()
     await form.getByRole("button", { name: "Save" }).click()
     await form.waitFor({ state: "detached" })
-    const { levels } = (await ask("GET", `${RULES}/team`)).body
+    const { levels } = (await ask("GET", `${rules()}/team`)).body
     const formats = levels.map(({ actions }: { readonly actions: ReadonlyArray<Record<string, string>> }) =>
       actions.map(({ format, type }) => format ?? type)
     )
@@ -99,7 +99,7 @@ describe("the form of an alert rule", () => {
     await form.getByRole("button", { name: "Add", exact: true }).click()
     await form.waitFor({ state: "detached" })
     await page.getByText("A run has 2 events or more").first().waitFor()
-    const made = (await ask("GET", `${RULES}/a-run-has-2-events-or-more`)).body
+    const made = (await ask("GET", `${rules()}/a-run-has-2-events-or-more`)).body
     assert.deepInclude(made, { name: "A run has 2 events or more", measure: "events", per: "run", window: "run" })
     // The rule counts from now on: the next run has alerts, and its page leads to them.
     const { body } = await waitingRun({})
@@ -139,7 +139,7 @@ describe("the form of an alert rule", () => {
       .waitFor()
     assert.strictEqual(await form.getByLabel("Name", { exact: true }).inputValue(), "Runs that fail")
     assert.deepStrictEqual(await violationsOf(page), [])
-    assert.strictEqual((await ask("GET", `${RULES}/failing`)).status, 404)
+    assert.strictEqual((await ask("GET", `${rules()}/failing`)).status, 404)
 
     await form.getByLabel("Threshold of level 1, percent").fill("25")
     await form.getByRole("button", { name: "Add a level" }).click()
@@ -155,7 +155,7 @@ describe("the form of an alert rule", () => {
       .locator("visible=true")
       .first()
       .waitFor()
-    const { levels, ...rule } = (await ask("GET", `${RULES}/failing`)).body
+    const { levels, ...rule } = (await ask("GET", `${rules()}/failing`)).body
     assert.deepInclude(rule, {
       ...{ id: "failing", name: "Runs that fail", enabled: true, match: "", measure: "failureRate" },
       ...{ per: "environment", window: "day", zone: "Europe/Berlin", telemetry: "act" }
@@ -190,7 +190,7 @@ describe("the form of an alert rule", () => {
     await form.getByLabel("Id", { exact: true }).fill("closed")
     await form.getByRole("button", { name: "Add", exact: true }).click()
     await form.waitFor({ state: "detached" })
-    assert.deepInclude((await ask("GET", `${RULES}/closed`)).body, {
+    assert.deepInclude((await ask("GET", `${rules()}/closed`)).body, {
       ...{ match: "environment:closed", measure: "costUsd", admission: true, expectedCostUsd: 0.25, window: "month" },
       name: "Everything together costs $0.25 or more in a month"
     })
@@ -209,7 +209,7 @@ describe("the form of an alert rule", () => {
       ...{ match, reason: "planned maintenance", until: new Date(Date.now() + 7_200_000).toISOString() }
     })
     const { body } = await waitingRun({})
-    await ask("POST", `${RULES}`, {
+    await ask("POST", rules(), {
       ...{ id: "brief", name: "Any event", per: "run", window: "run", measure: "events" },
       levels: [{ at: 1, severity: "info", actions: [] }]
     })

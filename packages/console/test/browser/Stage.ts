@@ -22,12 +22,29 @@ export const KEY = "key-of-the-tests"
 /** Everything takes this long at most, on a machine with other work. */
 export const PATIENCE_MS = 60_000
 
-const [launcher = 0, controlPlane = 0, sandbox = 0, auth = 0, postgres = 0] = await Effect.runPromise(freePorts(5))
+/** Where the services of a file are. */
+export let CONTROL_PLANE = ""
+export let LAUNCHER = ""
 
-export const CONTROL_PLANE = `http://127.0.0.1:${controlPlane}`
-export const LAUNCHER = `http://127.0.0.1:${launcher}`
+let ports: Readonly<Record<string, string>> = {}
+const choosePorts = async () => {
+  const [launcher, controlPlane, sandbox, auth, postgres] = await Effect.runPromise(freePorts(5))
+  CONTROL_PLANE = `http://127.0.0.1:${controlPlane}`
+  LAUNCHER = `http://127.0.0.1:${launcher}`
+  ports = {
+    LAUNCHER_PORT: String(launcher),
+    CONTROL_PLANE_PORT: String(controlPlane),
+    SANDBOX_PORT: String(sandbox),
+    AUTH_PORT: String(auth),
+    RUNPLANE_POSTGRES_PORT: String(postgres)
+  }
+}
+await choosePorts()
 
-/** What the tests of one file share. The next file of the same worker shares this module, and makes its own. */
+/**
+ * What the tests of one file share. The next file of the same worker shares this module, and makes its own, on ports
+ * of its own: one that another process holds fails one file and not each that follows.
+ */
 interface Shared {
   readonly dataFolder: string
   readonly issuer: Issuer
@@ -52,12 +69,8 @@ export const startStackWith = async (settings: Readonly<Record<string, string>>)
   const env = {
     ...process.env,
     ...program.env,
-    LAUNCHER_PORT: String(launcher),
-    CONTROL_PLANE_PORT: String(controlPlane),
+    ...ports,
     OTLP_GRPC_PORT: "0",
-    SANDBOX_PORT: String(sandbox),
-    AUTH_PORT: String(auth),
-    RUNPLANE_POSTGRES_PORT: String(postgres),
     RUNPLANE_DATA_DIR: dataFolder,
     AUTH_API_KEYS: KEY,
     OIDC_ISSUER: issuer.url,
@@ -168,6 +181,9 @@ export const openPage = async ({
   describeFailure(page)
   return { context, page, misdeeds }
 }
+
+/** Characters of the log of the stack that a report has at most. */
+const LONGEST_LOG = 20_000
 
 /** Answers and requests that a report has at most, and characters of the page. */
 const MOST_FAILED = 5
@@ -281,20 +297,32 @@ export const completedExample = async (example = EXAMPLE): Promise<string> => {
     last = `${status} ${text}`
     if (["failed", "cancelled"].includes(String(body.status))) break
   }
-  throw new Error(`the run did not complete: ${last}\n${await eventsAsLines(id)}`)
+  const log = stack?.output().slice(-LONGEST_LOG)
+  throw new Error(`the run did not complete: ${last}\n${await eventsAsLines(id)}\n${log}`)
 }
 
 /** Waits until the page shows this state of the connection. */
 export const light = (page: Page, state: string) =>
   page.locator(`[data-light="${state}"]`).locator("visible=true").first().waitFor()
 
+/** Each part is ended, however the end of another fails: what stays would fail the files that follow. */
 export const tearDown = async (): Promise<void> => {
-  await browser?.close()
+  const [wasBrowser, wasShared] = [browser, shared]
   browser = undefined
-  await stopStack()
-  if (shared === undefined) return
-  shared.issuer.close()
-  await Effect.runPromise(Scope.close(shared.scope, Exit.void))
-  rmSync(shared.dataFolder, { recursive: true, force: true })
   shared = undefined
+  try {
+    await wasBrowser?.close()
+  } finally {
+    try {
+      await stopStack()
+    } finally {
+      wasShared?.issuer.close()
+      if (wasShared !== undefined) {
+        await Effect.runPromise(Scope.close(wasShared.scope, Exit.void))
+        await choosePorts()
+        // A process of the stack that was killed may write for a moment more.
+        rmSync(wasShared.dataFolder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 })
+      }
+    }
+  }
 }

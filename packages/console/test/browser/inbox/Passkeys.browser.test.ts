@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -79,7 +79,9 @@ const verified = async (run: string) => {
   const answer = await fetch(`${CONTROL_PLANE}/runs/${run}/evidence`, { headers: { authorization: `Bearer ${KEY}` } })
   const file = join(folder, "case.evidence.zip")
   writeFileSync(file, Buffer.from(await answer.arrayBuffer()))
-  return execFileSync("python3", [VERIFY, file], { encoding: "utf8" })
+  const { status, stdout, stderr } = spawnSync("python3", [VERIFY, file], { encoding: "utf8" })
+  if (status !== 0) throw new Error(`verify.py ended with ${status}: ${stdout}${stderr} (${answer.status})`)
+  return stdout
 }
 
 /** A phone with a passkey in it, whose owner confirms each use. */

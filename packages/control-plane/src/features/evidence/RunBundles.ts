@@ -74,7 +74,8 @@ export const makeRunBundles = Effect.gen(function* () {
     return text === "" || text.startsWith('{"data":[]') ? undefined : { text, isProven: false }
   })
 
-  const rowsOf = (isCold: boolean, inTurn: InTurn): EvidenceRows => ({
+  const rowsOf = (isCold: boolean, inTurn: InTurn, added: ReadonlySet<string>): EvidenceRows => ({
+    added,
     events: (...of) => inTurn(Effect.map(events.salted(...of), (slice) => slice.events)),
     frames: (...of) => inTurn(exports.rawEvents(...of)),
     artifacts: (...of) => inTurn(artifacts.page(...of)),
@@ -91,14 +92,14 @@ export const makeRunBundles = Effect.gen(function* () {
   ): Effect.fn.Return<{ readonly entry: RunEntry; readonly files: ReadonlyArray<HashedFile> }, ReadFailure> {
     const { record } = head.run
     const isCold = record.storage === "archive"
-    const evidence = yield* readRun(
+    const { artifacts: added, evidence } = yield* readRun(
       {
         ...{ runId: record.id, lastSeq: record.lastEventSeq, events: head.canonicalEvents },
         scenario: scenarioOfRecord(record)
       },
       inTurn
     )
-    const made = yield* filesOfRun(rowsOf(isCold, inTurn), { evidence, head, options, retention, seal })
+    const made = yield* filesOfRun(rowsOf(isCold, inTurn, added), { evidence, head, options, retention, seal })
     const files = [
       ...(yield* Effect.forEach(made.files, (file) => hashed({ ...file, name: `${folder}${file.name}` }))),
       ...(yield* made.together(folder)).flat()

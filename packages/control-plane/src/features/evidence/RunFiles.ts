@@ -52,6 +52,8 @@ const CONTROLS = new Set(["run.abandon", "run.cancel", "run.create", "run.resume
 
 /** The rows of a bundle; each read is one page, and the page after the last one is empty. */
 export interface EvidenceRows {
+  /** The ids of the artifacts that the events of the bundle have. */
+  readonly added: ReadonlySet<string>
   readonly events: (
     runId: RunId,
     afterSeq: number,
@@ -273,11 +275,15 @@ const headsOf = ({ erasures, run }: ExportHead, version: ChainVersion) => {
   }
 }
 
+const ARTIFACT_ID = /^\{"id":"([^"]*)"/
+
+/** The artifacts that the events of the bundle have: a record of a person's answer may be stored while it is read. */
 const artifactPages = (rows: EvidenceRows, runId: RunId) =>
   Stream.paginate<ArtifactPosition | undefined, ReadonlyArray<ArtifactText>, SqlError>(undefined, (after) =>
     Effect.map(rows.artifacts(runId, after, PER_READ), ({ isCut, rows: page, taken }) => {
       const last = page.at(-1)
-      return [[page], last === undefined || (!isCut && taken < PER_READ) ? Option.none() : Option.some(last)]
+      const added = page.filter(({ json }) => rows.added.has(ARTIFACT_ID.exec(json)?.[1] ?? ""))
+      return [[added], last === undefined || (!isCut && taken < PER_READ) ? Option.none() : Option.some(last)]
     })
   )
 

@@ -27,6 +27,12 @@ export interface ReadRun {
   readonly scenario: string | undefined
 }
 
+/** What the log of a run says, and the artifacts that it has: one that is stored meanwhile is of a later log. */
+export interface FoundEvidence {
+  readonly evidence: RunEvidence
+  readonly artifacts: ReadonlySet<string>
+}
+
 /** Reads what the documents of a bundle say from the log of a run, one page in memory. */
 export const makeRunReader = Effect.gen(function* () {
   const events = yield* EventRepository
@@ -46,7 +52,8 @@ export const makeRunReader = Effect.gen(function* () {
   return Effect.fnUntraced(function* (
     { events: count, lastSeq, runId, scenario }: ReadRun,
     inTurn: <A, E>(read: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  ): Effect.fn.Return<RunEvidence, SqlError | RunGone> {
+  ): Effect.fn.Return<FoundEvidence, SqlError | RunGone> {
+    const artifacts = new Set<string>()
     const readAll = Effect.fnUntraced(function* (policies: ReadonlyMap<string, PolicyText | undefined>) {
       const reader = evidenceReader(sha256, (policyId) => policies.get(policyId))
       let afterSeq = 0
@@ -55,7 +62,7 @@ export const makeRunReader = Effect.gen(function* () {
         const page = yield* inTurn(events.slice(runId, { afterSeq, upToSeq: lastSeq }, EVENTS_PER_READ))
         const last = page.events.at(-1)
         if (last === undefined) return yield* new RunGone({ runId })
-        yield* inTurn(inSlices(takenIn(reader, page.events)))
+        yield* inTurn(inSlices(takenIn(reader, page.events, artifacts)))
         taken += page.events.length
         afterSeq = last.seq
       }
@@ -66,13 +73,20 @@ export const makeRunReader = Effect.gen(function* () {
     const policy = missing === undefined ? undefined : yield* registered(missing)
     // Forecasts need the rules at the time of each ballot.
     const reader = missing === undefined || policy === undefined ? first : yield* readAll(new Map([[missing, policy]]))
-    return yield* inTurn(inSlices(reader.read({ ...(scenario !== undefined && { scenario }) })))
+    const evidence = yield* inTurn(inSlices(reader.read({ ...(scenario !== undefined && { scenario }) })))
+    return { evidence, artifacts }
   })
 })
 
-function* takenIn(reader: ReturnType<typeof evidenceReader>, page: ReadonlyArray<StoredEvent>): Sliced<void> {
+function* takenIn(
+  reader: ReturnType<typeof evidenceReader>,
+  page: ReadonlyArray<StoredEvent>,
+  artifacts: Set<string>
+): Sliced<void> {
   for (const { json } of page) {
-    yield* reader.take(Result.getOrThrow(decodeEventText(json)))
+    const event = Result.getOrThrow(decodeEventText(json))
+    if (event.type === "artifact.created") artifacts.add(event.data.artifactId)
+    yield* reader.take(event)
     yield
   }
 }

@@ -52,6 +52,22 @@ layer(service, { excludeTestServices: true })("the evidence", (it) => {
     })
   )
 
+  it.effect("leaves out an artifact that is stored after the last event of the bundle", () =>
+    Effect.gen(function* () {
+      const runId = yield* decidedRun()
+      const sql = yield* PgClient.PgClient
+      const before = textIn(yield* evidenceOf(runId), "artifacts.jsonl")
+      // The moment between the insert of an artifact and the read of its rows by a bundle of the events before it.
+      yield* sql`INSERT INTO artifacts (id, run_id, kind, label, inline, created_at)
+        VALUES (gen_random_uuid(), ${runId}::uuid, 'people.item', 'late', '{"late":true}'::json, now())`
+      const bundle = yield* evidenceOf(runId)
+      assert.strictEqual(textIn(bundle, "artifacts.jsonl"), before)
+      if (!hasPython) return
+      const { code, output } = yield* verify(bundle, { keys: yield* keysOf })
+      assert.strictEqual(code, 0, output)
+    })
+  )
+
   it.effect("of a run that was sealed by an earlier key needs both keys", () =>
     Effect.gen(function* () {
       const runId = yield* decidedRun()

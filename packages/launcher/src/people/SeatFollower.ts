@@ -158,9 +158,8 @@ const make = Effect.gen(function* () {
       const worked: Worked = ordinal < seat.reached ? UNREAD : yield* turns.withPermit(work.reconcile(session, ended))
       const calls = yield* callsOf(row)
       const isRead = ended === undefined && ordinal >= seat.reached
-      const passage = isRead
-        ? yield* Effect.andThen(agentTurns.follow(seat), suspensions.advance(session, calls, seat.wakeSession))
-        : undefined
+      if (isRead) yield* agentTurns.follow(seat)
+      const passage = isRead ? yield* suspensions.advance(session, calls, seat.wakeSession) : undefined
       seat.reached = Math.max(seat.reached, ordinal)
       const isDue = worked.isAnswered && passage?.isSuspended !== true
       const due = isDue ? yield* outbox.deliver(session, calls, stateOrNone(row)) : undefined
@@ -191,8 +190,7 @@ const make = Effect.gen(function* () {
     const waiting = yield* outbox.loseUnread(session, `the session is ${state}, and the message was not found in it`)
     if (waiting !== undefined) return yield* new SessionUnread({ reason: waiting })
     yield* agentTurns.end(session.row)
-    yield* rows.finish(sessionId, seat, state)
-    yield* suspensions.forget(sessionId)
+    yield* Effect.andThen(rows.finish(sessionId, seat, state), suspensions.forget(sessionId))
   })
 
   return { follow }

@@ -91,7 +91,6 @@ const BY_DEADLINE = {
 } as const
 
 const make = Effect.gen(function* () {
-  const turns = yield* TurnRows
   const sql = yield* PgClient.PgClient
   const seats = yield* SeatRows
   const items = yield* ItemRows
@@ -136,7 +135,7 @@ const make = Effect.gen(function* () {
     })
   })
 
-  const { failTurn, noteLate } = makeTurnFailures({ items, turns, locked, store })
+  const { failTurn, noteLate } = yield* makeTurnFailures(locked, store)
 
   const apply = Effect.fnUntraced(function* (session: SeatSession, change: ItemChange) {
     const { row, rules, view } = session
@@ -183,12 +182,11 @@ const make = Effect.gen(function* () {
         if (changes.length === 0) {
           yield* limits.hold(row, refusal)
           yield* seats.noteOrdinal(row.sessionId, row.seat, view.messages.length)
-          const worked: Worked = {
+          return {
             wakeInMs: wakeIn(wakeAtUnixMs === undefined ? undefined : wakeAtUnixMs - unixMs, refusal),
             isSettled: stored.every(({ state }) => isClosed(state)),
             isAnswered: stored.some(({ state }) => state === "answered" || state === "sent")
-          }
-          return worked
+          } satisfies Worked
         }
         yield* Effect.forEach(changes, (change) => apply(session, change), { discard: true })
       }
@@ -199,10 +197,9 @@ const make = Effect.gen(function* () {
 
   /** The session is over: the questions that are left take no answer. */
   const withdraw = Effect.fnUntraced(function* (session: SeatSession, state: string) {
-    const { row } = session
     const closeAll = Effect.gen(function* () {
       const expiry = yield* expiryOf(suspensions, items.now, session, state)
-      for (const { id, state: was } of yield* items.ofSeat(row.sessionId, row.seat)) {
+      for (const { id, state: was } of yield* items.ofSeat(session.row.sessionId, session.row.seat)) {
         if (was !== "waiting" && was !== "open") continue
         const isExpired = expiry !== undefined && was === "open"
         const reason = expiry ?? `the session is ${state}`
@@ -210,7 +207,7 @@ const make = Effect.gen(function* () {
       }
     })
     yield* locked(session, closeAll)
-    yield* limits.hold(row, undefined)
+    yield* limits.hold(session.row, undefined)
   })
 
   return { inTransaction: sql.withTransaction, locked, store, reconcile, withdraw, failTurn }

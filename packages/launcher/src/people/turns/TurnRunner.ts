@@ -40,6 +40,8 @@ type Settled = "done" | "goes-on"
 const DONE: Settled = "done"
 const GOES_ON: Settled = "goes-on"
 
+const keyOf = ({ seat, sessionId }: SeatRow) => JSON.stringify([sessionId, seat])
+
 const make = Effect.gen(function* () {
   const agents = yield* RemoteAgents
   const exchange = yield* makeTurnCalls
@@ -130,8 +132,6 @@ const make = Effect.gen(function* () {
       yield* turns.release(turn.item)
     }
   })
-
-  const keyOf = ({ seat, sessionId }: SeatRow) => JSON.stringify([sessionId, seat])
 
   return TurnRunner.of({
     follow: Effect.fnUntraced(function* (seat) {

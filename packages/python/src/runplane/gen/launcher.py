@@ -260,7 +260,7 @@ class CompileLaunchResult(_CompileLaunchResultRequired, total=False):
 
     initiator: LaunchInitiator
     people: PeopleText
-    a2a: RemoteSeats
+    a2a: RemoteTurns
 
 
 class _CompileRequestRequired(TypedDict):
@@ -1526,7 +1526,7 @@ class QuestionedItem(TypedDict):
     """All questions about it, the first one first."""
 
 
-class RemoteSeatsValueRules(TypedDict, total=False):
+class RemoteTurnsValueRules(TypedDict, total=False):
     ask: Literal["always", "pivotal"]
     when: Literal["proposed", "evaluated", "others-voted"]
     acts: List[Literal["evaluate", "object", "vote", "abstain", "approve", "reject", "accept", "decline"]]
@@ -1535,17 +1535,17 @@ class RemoteSeatsValueRules(TypedDict, total=False):
     onFailure: Literal["nothing", "abstain"]
 
 
-class _RemoteSeatsValueAgentInterfaceRequired(TypedDict):
+class _RemoteTurnsValueAgentInterfaceRequired(TypedDict):
     url: str
     binding: Literal["JSONRPC", "HTTP+JSON"]
     streaming: bool
 
 
-class RemoteSeatsValueAgentInterface(_RemoteSeatsValueAgentInterfaceRequired, total=False):
+class RemoteTurnsValueAgentInterface(_RemoteTurnsValueAgentInterfaceRequired, total=False):
     tenant: str
 
 
-class _RemoteSeatsValueAgentRequired(TypedDict):
+class _RemoteTurnsValueAgentRequired(TypedDict):
     agentRef: str
     """Its name in the catalog."""
     entrypoint: str
@@ -1554,19 +1554,19 @@ class _RemoteSeatsValueAgentRequired(TypedDict):
     """SHA-256 of the card as it was served, hexadecimal."""
     signature: str
     """What is known of the signatures of the card, in words."""
-    interface: RemoteSeatsValueAgentInterface
+    interface: RemoteTurnsValueAgentInterface
 
 
-class RemoteSeatsValueAgent(_RemoteSeatsValueAgentRequired, total=False):
+class RemoteTurnsValueAgent(_RemoteTurnsValueAgentRequired, total=False):
     auth: str
     """The variable of the service's environment with its credential."""
 
 
-class RemoteSeatsValue(TypedDict):
-    rules: RemoteSeatsValueRules
-    agent: RemoteSeatsValueAgent
+class RemoteTurnsValue(TypedDict):
+    rules: RemoteTurnsValueRules
+    agent: RemoteTurnsValueAgent
 
-RemoteSeats = Dict[str, "RemoteSeatsValue"]
+RemoteTurns = Dict[str, "RemoteTurnsValue"]
 
 
 class Requester(TypedDict, total=False):

@@ -21,6 +21,7 @@ export const TASKS = {
   "test:faults": "vitest run --config vitest.workspace.ts --project faults --project faults-alone",
   "test:runtime": "node scripts/test-runtime.mjs",
   "test:openapi": "node scripts/test-openapi.mjs",
+  "test:a2a": "node scripts/test-a2a.mjs",
   "test:clients": "node scripts/test-clients.mjs",
   "test:console": "node scripts/test-console.mjs",
   "test:site": "node scripts/test-site.mjs",

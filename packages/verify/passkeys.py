@@ -118,10 +118,12 @@ def check_message(answer, reason, message):
         raise ValueError("its message in the session has another reason")
     return True
 
+LINK = "by a personal link, the weakest proof: without a sign-in, so who had the link and its code could give it"
+
 def check_answer(answer, messages, canonical):
     """What an answer does not prove; an empty list for nothing. Raises a ValueError."""
     if answer.get("proof") != "passkey":
-        return ["its content is erased"] if not answer else []
+        return ["its content is erased"] if not answer else [LINK] if answer.get("proof") == "link" else []
     reason, message = check_assertion(answer, canonical), messages.get(answer["messageId"])
     if reason is None:
         return ["what its passkey has signed is erased"]

@@ -37,6 +37,7 @@ import {
   searchTooSlow,
   sessionAlreadyExists,
   spanInboxFull,
+  tooFewRuns,
   tooManyOf,
   unauthenticated,
   unknownCursor,
@@ -132,6 +133,10 @@ export const controlPlaneAnswers = {
   TooManyMarkDefinitions: errorAnswer(
     "there are as many definitions as may be",
     controlPlaneError("CONFLICT", "there are 1000 definitions of marks already")
+  ),
+  TooFewRuns: errorAnswer(
+    "there are too few runs to confirm a smaller committee; `message` says how many more are needed",
+    tooFewRuns({ cases: 88, needed: 149, missing: 61 })
   ),
   ErasureRefused: errorAnswer(
     "the request names neither or both of find and members, has no plan, or its reason has the text",

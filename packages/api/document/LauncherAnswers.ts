@@ -160,6 +160,34 @@ export const launcherAnswers = {
     "no passkey of the caller has this id",
     launcherError("PASSKEY_NOT_FOUND", `no passkey of yours has the id ${ITEM}`)
   ),
+  LinkNotFound: errorAnswer(
+    "no question has this link",
+    launcherError("LINK_NOT_FOUND", "no question has this link: open it as it is in the mail")
+  ),
+  LinkOver: errorAnswer(
+    "the link takes no answer any more; `metadata` is why, and the state of the question",
+    launcherError("LINK_OVER", "the link is over: its time is over", { end: "expired", state: "open" })
+  ),
+  LinkRefused: errorAnswer(
+    "the question requires a sign-in, or people.yaml gives the person no link any more",
+    launcherError("LINK_REFUSED", "people.yaml of the scenario gives this person no personal link any more")
+  ),
+  LinkCodeMissing: errorAnswer(
+    "no code of the link counts now",
+    launcherError("LINK_CODE_MISSING", "no code was sent yet: request one")
+  ),
+  LinkCodeWrong: errorAnswer(
+    "the code is wrong; `metadata.left` is how many more wrong ones the link takes",
+    launcherError("LINK_CODE_WRONG", "the code is wrong; 4 more wrong ones end the link", { left: 4 })
+  ),
+  TooManyCodes: errorAnswer(
+    "the link has sent as many codes as one may",
+    launcherError("TOO_MANY_CODES", "a link sends at most 5 codes")
+  ),
+  CodeNotSent: errorAnswer(
+    "the mail server did not take the code; `Retry-After` says when another try may help",
+    launcherError("CODE_NOT_SENT", "the code was not sent: connection refused")
+  ),
   InvalidAnswer: errorAnswer(
     "the answer does not fit the seat; `metadata.field` is the field",
     launcherError("VALIDATION_ERROR", "reason: this seat requires one", { field: "reason" })

@@ -293,6 +293,29 @@ await fetched(controlPlane, "POST", `/runs/${run}/marks`, { ...newMark, source: 
 await ask("getMarkAgreement", "GET", "/marks/agreement?name=correct")
 await ask("listAgentRecords", "GET", "/agents/records")
 await ask("getAgentRecord", "GET", `/agents/${voted.data.sender}/record`)
+// Committees, over some claims that a committee has decided, each a case of its own.
+const CLAIMS = 8
+const CLAIM_SCENARIO = "support/refund-claim@1.0.0"
+for (let claim = 1; claim <= CLAIMS; claim++) {
+  const receiptShown = claim % 2 === 1
+  const claimInputs = { claimId: `CLM-${claim}`, daysSincePurchase: receiptShown ? 12 : 55, receiptShown }
+  const started = { scenarioRef: CLAIM_SCENARIO, inputs: claimInputs }
+  const { sessionId } = (await fetched(launcher, "POST", "/examples/run", started)).value
+  await untilEnded(sessionId)
+  const right = receiptShown ? "decision.selected" : "decision.rejected"
+  await fetched(controlPlane, "POST", `/runs/${sessionId}/marks`, { ...newMark, value: right })
+}
+const ofClaims = `q=scenario:${CLAIM_SCENARIO}`
+while (true) {
+  const { value } = await fetched(controlPlane, "GET", `/committees/independence?${ofClaims}`)
+  if (value.data[0]?.truth.withTruth === CLAIMS) break
+  await new Promise((resolve) => setTimeout(resolve, 100))
+}
+await ask("getCommitteeIndependence", "GET", `/committees/independence?${ofClaims}`)
+await ask("getCommitteeSeats", "GET", `/committees/seats?${ofClaims}`)
+await ask("searchCommittee", "POST", "/committees/search", {
+  body: { q: `scenario:${CLAIM_SCENARIO}`, keepAgreement: 0.2, alpha: 0.9 }
+})
 await ask("deleteMark", "DELETE", `/runs/${run}/marks/${mark}`)
 await ask("deleteMarkDefinition", "DELETE", "/marks/definitions/quality")
 const enough = (text: string) => text.split("event: canonical_event").length > 2

@@ -61,17 +61,31 @@ export const failureOf =
       case 401:
         return keyRefused(url, text)
       case 403:
-        return refused(`${text}; a key with another role may do it`)
+        // Most refusals of a person have nothing to do with the role of its key.
+        return refused(isOfRole(error) ? `${text}; a key with another role may do it` : text)
       case 404:
         return new CliFailure({ reason: `${text}${nextStep(error.errorCode)}`, code: EXIT_CODES.notFound })
       case 429:
-        return refused(`${text}; wait a minute, or raise THROTTLE_LIMIT of the service`)
+        return refused(
+          isOfPerson(error)
+            ? `${text}; wait a minute`
+            : `${text}; wait a minute, or raise THROTTLE_LIMIT of the service`
+        )
       case undefined:
         return failed(text)
       default:
         return error.statusCode < 500 ? refused(text) : failed(`${text} (${error.statusCode} of ${url})`)
     }
   }
+
+/** Whether a key of another role would be let in: other refusals of people have codes, or say who they are. */
+const isOfRole = ({ errorCode, message }: Known): boolean =>
+  (errorCode === undefined || errorCode === "FORBIDDEN") &&
+  !/^you (?:may not|have no)\b(?!.*\brole\b)/.test(String(message))
+
+/** Whether a limit of people is reached: no setting raises it. */
+const isOfPerson = ({ errorCode = "" }: Known): boolean =>
+  /^TOO_MANY_(?:ANSWERS|QUESTIONS|STREAMS|CODES)$/.test(errorCode)
 
 const refused = (reason: string) => new CliFailure({ reason, code: EXIT_CODES.refused })
 

@@ -28,6 +28,7 @@ const parts = {
   review: () => import("./pages/review/ReviewPage.tsx"),
   marks: () => import("./pages/marks/MarksPage.tsx"),
   gates: () => import("./pages/gates/GatesPage.tsx"),
+  committee: () => import("./pages/committee/CommitteePage.tsx"),
   stability: () => import("./pages/stability/StabilityPage.tsx"),
   launch: () => import("./pages/launch/LaunchPage.tsx"),
   run: () => import("./pages/run/RunPage.tsx")
@@ -46,6 +47,7 @@ const RunsPage = lazily(parts.runs)
 const ReviewPage = lazily(parts.review)
 const MarksPage = lazily(parts.marks)
 const GatesPage = lazily(parts.gates)
+const CommitteePage = lazily(parts.committee)
 const StabilityPage = lazily(parts.stability)
 const LaunchPage = lazily(parts.launch)
 const RunPage = lazily(parts.run)
@@ -98,6 +100,7 @@ const navItems = ({ launcherUrl }: Config): ReadonlyArray<NavItem> => [
       ]),
   { path: "/events", title: "Events", key: "e" },
   { path: "/agents", title: "Agents", key: "a" },
+  { path: "/committee", title: "Committee", key: "c" },
   { path: "/review", title: "Review", key: "v" },
   { path: "/policies", title: "Policies", key: "p" },
   { path: "/alerts", title: "Alerts", key: "t" },
@@ -144,6 +147,9 @@ export const App = ({ config }: { readonly config: Config }) => {
                   <MarksPage />
                 </Route>
                 <Route path="/gates/:id?">{({ id }) => <GatesPage gateId={id} />}</Route>
+                <Route path="/committee">
+                  <CommitteePage />
+                </Route>
                 <Route path="/stability">
                   <StabilityPage />
                 </Route>

@@ -1,6 +1,7 @@
 import type { Feature } from "./Feature.ts"
 import { alerts } from "./features/alerts/Alerts.feature.ts"
 import { archive } from "./features/archive/Archive.feature.ts"
+import { committees } from "./features/committees/Committees.feature.ts"
 import { decisions } from "./features/decisions/Decisions.feature.ts"
 import { erasure } from "./features/erasure/Erasure.feature.ts"
 import { evidence } from "./features/evidence/Evidence.feature.ts"
@@ -13,6 +14,7 @@ import { webhooks } from "./features/webhooks/Webhooks.feature.ts"
 export const features = [
   alerts,
   archive,
+  committees,
   decisions,
   erasure,
   evidence,

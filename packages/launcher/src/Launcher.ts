@@ -39,7 +39,9 @@ import { PeopleDirectory } from "./people/escalate/Persons.ts"
 import { Mailer } from "./people/notices/Mailer.ts"
 import { layerNotices } from "./people/notices/Notices.ts"
 import { People } from "./people/People.ts"
+import { Shadows } from "./shadows/Shadows.ts"
 import { layerSlackPosts } from "./slack/SlackPosts.ts"
+import { Tasks } from "./tasks/Tasks.ts"
 
 /**
  * How long open requests may last when the service stops; a launch without an answer by then is interrupted, ms.
@@ -80,10 +82,11 @@ const layerPeopleDirectory = Layer.effect(
 )
 
 /** The services that the handlers use. */
-const launcherCapabilities = ExampleRuns.layer.pipe(
-  Layer.provide(ParticipantAgents.layer),
+const launcherCapabilities = Tasks.layer.pipe(
+  Layer.provideMerge(ExampleRuns.layer),
+  Layer.provide([ParticipantAgents.layer, Shadows.layer]),
   Layer.provideMerge(LaunchCompiler.layer),
-  Layer.provideMerge(Layer.mergeAll(AgentCatalog.layer, AgentSlots.layer, People.layer)),
+  Layer.provideMerge(Layer.mergeAll(AgentCatalog.layer, AgentSlots.layer, People.layer, Mailer.layer)),
   Layer.provide(layerPeopleDirectory),
   Layer.provideMerge(Directory.layer),
   Layer.provideMerge(PackRegistry.layer),
@@ -139,7 +142,7 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
       layerAgentMetrics,
       layerAlertRegistration,
       layerPeopleMetrics,
-      layerNotices.pipe(Layer.provide(Mailer.layer)),
+      layerNotices,
       layerPeopleRetention,
       layerSlackPosts
     ]),

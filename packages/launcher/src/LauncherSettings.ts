@@ -40,6 +40,7 @@ const settings = {
   agentLogBytesPerSecond: LaunchSettings.EXAMPLE_AGENT_LOG_BYTES_PER_SECOND,
   sessionOpenTimeoutMs: LaunchSettings.EXAMPLE_AGENT_SESSION_TIMEOUT_MS,
   agentExitGraceMs: LaunchSettings.EXAMPLE_AGENT_EXIT_GRACE_MS,
+  shadowGraceMs: LaunchSettings.EXAMPLE_SHADOW_GRACE_MS,
   agentStopGraceMs: LaunchSettings.EXAMPLE_AGENT_STOP_GRACE_MS,
   runtimeAddress: LaunchSettings.PROTO_RUNTIME_ADDRESS,
   runtimeTls: LaunchSettings.PROTO_RUNTIME_TLS,
@@ -85,6 +86,8 @@ const slackSettings = {
   publicUrl: LaunchSettings.LAUNCHER_PUBLIC_URL
 }
 
+const a2aSettings = { isEnabled: LaunchSettings.A2A_ENABLED, publicUrl: LaunchSettings.LAUNCHER_PUBLIC_URL }
+
 const defaults = defaultsOf(settings)
 
 /** The Slack app of the service. */
@@ -95,6 +98,12 @@ export interface LauncherSlack {
   /** Undefined: the app writes no messages by itself. */
   readonly botToken: Redacted.Redacted | undefined
   /** Where people reach this service, without a slash at the end. */
+  readonly publicUrl: string
+}
+
+/** How other agents reach the scenarios of the service. */
+export interface LauncherA2a {
+  /** The address of this service for them, without a slash at the end. */
   readonly publicUrl: string
 }
 
@@ -133,6 +142,8 @@ export type LauncherSettingsShape = SettingValues<typeof settings> & {
   readonly database: LauncherDatabase | undefined
   /** What people sign in with; undefined where it is not known. */
   readonly signIn: SignInKind | undefined
+  /** Undefined: no scenario is a skill of other agents. */
+  readonly a2a: LauncherA2a | undefined
   /** Undefined: no press in Slack is accepted. */
   readonly slack: LauncherSlack | undefined
 }
@@ -176,6 +187,7 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
             ? undefined
             : { url: withoutSlash(url), timeoutMs, apiKey: apiKey === "" ? undefined : Redacted.make(apiKey) },
         database: databaseUrl === undefined ? undefined : { url: databaseUrl, password, caFile },
+        a2a: yield* a2aOf({ hasDatabase: databaseUrl !== undefined, hasControlPlane: url !== "" }),
         slack: yield* slackOf(databaseUrl !== undefined)
       })
     })
@@ -223,6 +235,18 @@ const slackOf = Effect.fnUntraced(function* (hasDatabase: boolean) {
   return slack
 })
 
+/** A service that lacks what its tasks need does not start. */
+const a2aOf = Effect.fnUntraced(function* (has: { readonly hasDatabase: boolean; readonly hasControlPlane: boolean }) {
+  const { isEnabled, publicUrl } = yield* read(a2aSettings)
+  if (!isEnabled) return undefined
+  const needs = (name: string) => invalidConfig(`A2A_ENABLED needs ${name}`)
+  if (publicUrl === "") return yield* needs("LAUNCHER_PUBLIC_URL: the agent card names the address of the service")
+  if (!has.hasDatabase) return yield* needs("LAUNCHER_DATABASE_URL: it has the tasks")
+  if (!has.hasControlPlane) return yield* needs("PROTO_CONTROL_PLANE_URL: it has the runs of the tasks")
+  const a2a: LauncherA2a = { publicUrl: withoutSlash(publicUrl) }
+  return a2a
+})
+
 const withoutSlash = (url: string) => url.replace(/\/+$/, "")
 
 const developmentCredentials = { allowed: LaunchSettings.PROTO_AUTH_DEVELOPMENT_CREDENTIALS }
@@ -251,6 +275,7 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
     controlPlane: undefined,
     database: undefined,
     signIn: undefined,
+    a2a: undefined,
     slack: undefined,
     ...options,
     ...(options.dataDir !== undefined && { dataDir: path.resolve(options.dataDir) }),

@@ -52,6 +52,32 @@ describe("the settings of a Slack app", () => {
   )
 })
 
+const A2A = {
+  A2A_ENABLED: "true",
+  LAUNCHER_PUBLIC_URL: "https://launch.example.org/",
+  LAUNCHER_DATABASE_URL: "postgresql://localhost/people",
+  PROTO_CONTROL_PLANE_URL: "http://127.0.0.1:3001"
+}
+
+describe("the settings of A2A", () => {
+  it.effect("are read together, and are off by default", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* read(A2A)).a2a, { publicUrl: "https://launch.example.org" })
+      assert.isUndefined((yield* read({ ...A2A, A2A_ENABLED: "false" })).a2a)
+      assert.isUndefined((yield* read({})).a2a)
+    })
+  )
+
+  it.effect.each(["LAUNCHER_PUBLIC_URL", "LAUNCHER_DATABASE_URL", "PROTO_CONTROL_PLANE_URL"] as const)(
+    "stop the start without %s",
+    (name) =>
+      Effect.gen(function* () {
+        const failure = yield* Effect.flip(read({ ...A2A, [name]: "" }))
+        assert.include(failure.message, `A2A_ENABLED needs ${name}`)
+      })
+  )
+})
+
 describe("settings", () => {
   it.effect("have their defaults when nothing is set", () =>
     Effect.gen(function* () {

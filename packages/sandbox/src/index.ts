@@ -14,3 +14,11 @@ export { type Replayed, type ReplayOptions, SessionIdTaken } from "./recorded/Re
 export { type PolicyToRegister, Sandbox } from "./Sandbox.ts"
 export { DEFAULT_OPTIONS, type RateLimitOptions, REAL_RATE_LIMITS, type SandboxOptions } from "./SandboxOptions.ts"
 export { AddressInUse, ListenFailed } from "./server/Listener.ts"
+export { SHADOW_LIMITS, type ShadowLimits } from "./shadow/ShadowLimits.ts"
+export {
+  makeShadowRuntime,
+  type ShadowMessage,
+  type ShadowRuntime,
+  type ShadowRuntimeOptions,
+  ShadowUnable
+} from "./shadow/ShadowRuntime.ts"

@@ -15,6 +15,7 @@ export { cutOnFailure, encodeFrames, retryHint, sseResponse } from "./EventStrea
 export { type FairTurns, makeFairTurns, makeLongTurns, TurnRefused } from "./FairTurns.ts"
 export { fileProblem } from "./FileProblem.ts"
 export { acceptsHtml } from "./http/AcceptsHtml.ts"
+export { RouteGuard } from "./http/ApiKeyGuard.ts"
 export { actorsOf, indexOfKey } from "./http/ApiKeys.ts"
 export { BudgetExchange, EXCHANGE_MS } from "./http/BudgetExchange.ts"
 export { withBudgetRetry } from "./http/BudgetRetry.ts"

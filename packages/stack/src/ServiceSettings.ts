@@ -109,7 +109,9 @@ export const serviceSettings = Effect.fn("serviceSettings")(function* (
  */
 const peopleDatabase = Effect.fnUntraced(function* (url: string) {
   const given = yield* readText(LaunchSettings.LAUNCHER_DATABASE_URL)
-  const texts: Texts = given === undefined ? { LAUNCHER_DATABASE_URL: url } : {}
+  // With a database for its tasks, agents that speak A2A reach the service like every other caller.
+  const a2a = (yield* readText(LaunchSettings.A2A_ENABLED)) ?? "true"
+  const texts: Texts = { A2A_ENABLED: a2a, ...(given === undefined && { LAUNCHER_DATABASE_URL: url }) }
   return texts
 })
 

@@ -14,6 +14,8 @@ import { releaseManager } from "./release/ReleaseManager.ts"
 import { examineProduct, examineQuality, examineReliability, examineSecurity } from "./release/Review.ts"
 import type { Model } from "./runner/LlmCall.ts"
 import type { Strategy } from "./runner/Strategy.ts"
+import { reviewClaim } from "./support/ClaimReview.ts"
+import { claimsLead } from "./support/ClaimsLead.ts"
 import { colleague } from "./support/Colleague.ts"
 import { frontline } from "./support/Frontline.ts"
 
@@ -23,6 +25,10 @@ const THOROUGH: Model = { model: "vendor2-3-sonnet", provider: "vendor2", baseLa
 
 const onIncident = (assess: Assess, model: Model): Strategy =>
   specialist(({ context, seed }) => assess(incidentOf(context), seed), model)
+
+/** A reviewer whose model misreads so many of a hundred claims. */
+const claimReviewer = (model: Model, misreadShare: number): Strategy =>
+  specialist(reviewClaim(model.model, misreadShare), model)
 
 /** How each example agent behaves, by agentRef. */
 export const STRATEGIES: Readonly<Record<string, Strategy>> = {
@@ -50,6 +56,11 @@ export const STRATEGIES: Readonly<Record<string, Strategy>> = {
   "billing-agent": colleague({ categories: ["billing"], fullAt: 8 }, QUICK),
   "platform-agent": colleague({ categories: ["outage", "performance"], fullAt: 6 }, THOROUGH),
   "duty-manager-agent": colleague({ categories: [], fullAt: 12 }, SMALL),
+  // support/refund-claim, a decision of reviewers of whom two have the same model
+  "claims-receipt-agent": claimReviewer(THOROUGH, 14),
+  "claims-pattern-agent": claimReviewer(QUICK, 26),
+  "claims-quick-agent": claimReviewer(SMALL, 32),
+  "claims-lead-agent": claimsLead,
   // for scenarios that have no agents of their own yet: a decision about anything
   "panel-lead-agent": lead({ group: "panel", scope: "panel" }),
   "panel-agent": specialist(opinionOf, QUICK)

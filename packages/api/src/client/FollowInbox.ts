@@ -3,8 +3,8 @@ import type * as HttpApiClient from "effect/http-api/HttpApiClient"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { INBOX_HEARTBEAT_MS, InboxChange, InboxStreamReady } from "../launcher/Inbox.ts"
 import type { InboxApi } from "../launcher/InboxApi.ts"
+import { INBOX_HEARTBEAT_MS, InboxChange, InboxStreamReady } from "../launcher/InboxStreams.ts"
 import { framesOf, isRefused, opened, RunStreamBroken, reconnections } from "./EventFrames.ts"
 
 type InboxCalls = Pick<HttpApiClient.ForApi<typeof InboxApi>, "inbox">

@@ -9,6 +9,7 @@ import { AdminGroup } from "./admin/AdminGroup.ts"
 import { AlertsGroup } from "./alerts/AlertsGroup.ts"
 import { AuditGroup } from "./audit/AuditGroup.ts"
 import { BatchGroup } from "./batch/BatchGroup.ts"
+import { CommitteesGroup } from "./committees/CommitteesGroup.ts"
 import { CompareGroup } from "./compare/CompareGroup.ts"
 import { DashboardGroup } from "./dashboard/DashboardGroup.ts"
 import { DecisionsGroup } from "./decisions/DecisionsGroup.ts"
@@ -63,6 +64,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(MeGroup)
   .add(DecisionsGroup)
   .add(MarkReportsGroup)
+  .add(CommitteesGroup)
   .add(ViewsGroup)
   .add(SealsGroup)
   .add(LedgerGroup)

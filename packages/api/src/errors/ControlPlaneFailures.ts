@@ -58,6 +58,7 @@ export const InvalidPolicyDefinition = failure("InvalidPolicyDefinition", Errors
 export const RegistryReadOnly = failure("RegistryReadOnly", Errors.MethodNotAllowed)
 export const QuestionRefused = failure("QuestionRefused", Errors.BadRequest)
 export const NoPolicyToTry = failure("NoPolicyToTry", Errors.BadRequest)
+export const TooFewRuns = failure("TooFewRuns", Errors.Conflict)
 export const RunNotSealed = failure("RunNotSealed", Errors.Conflict)
 export const RunCannotBeSealed = failure("RunCannotBeSealed", Errors.Conflict)
 export const ErasureRefused = failure("ErasureRefused", Errors.BadRequest)

@@ -196,6 +196,15 @@ export const alertNotFound = (id: string) => controlPlaneError("NOT_FOUND", `ale
 export const tooManyOf = (most: number, what: string) =>
   controlPlaneError("CONFLICT", `there are ${most} ${what} already`)
 
+/** Too few runs to confirm a cheaper committee. */
+export const tooFewRuns = (half: { readonly cases: number; readonly needed: number; readonly missing: number }) =>
+  controlPlaneError(
+    "CONFLICT",
+    `the confirming half of the runs has ${half.cases} cases with a decision and needs ${half.needed}: ` +
+      `${half.missing} more, for which about ${2 * half.missing} runs of new cases are needed`,
+    { ...half }
+  )
+
 export const payloadTooLarge = (message = "request entity too large") =>
   new PayloadTooLarge({
     errorCode: "PAYLOAD_TOO_LARGE",

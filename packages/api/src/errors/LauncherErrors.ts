@@ -23,7 +23,10 @@ export class LaunchForbidden extends failure<LaunchForbidden>()(403, "LaunchForb
   "FORBIDDEN",
   "SIGN_IN_NOT_FRESH",
   "PASSKEY_MISSING",
-  "PASSKEY_REFUSED"
+  "PASSKEY_REFUSED",
+  "LINK_REFUSED",
+  "LINK_CODE_WRONG",
+  "LINK_CODE_MISSING"
 ]) {
   readonly _tag = "LaunchForbidden"
 }
@@ -37,7 +40,8 @@ export class CatalogEntryNotFound extends failure<CatalogEntryNotFound>()(404, "
   "PROCESS_NOT_FOUND",
   "ITEM_NOT_FOUND",
   "DELEGATION_NOT_FOUND",
-  "PASSKEY_NOT_FOUND"
+  "PASSKEY_NOT_FOUND",
+  "LINK_NOT_FOUND"
 ]) {
   readonly _tag = "CatalogEntryNotFound"
 }
@@ -63,8 +67,8 @@ export class AnswerConflict extends failure<AnswerConflict>()(409, "AnswerConfli
   readonly _tag = "AnswerConflict"
 }
 
-/** An answer that comes too late; the message says what happened instead. */
-export class ItemGone extends failure<ItemGone>()(410, "ItemGone", ["ITEM_CLOSED"]) {
+/** An answer that comes too late, or by a link that is over; the message says what happened instead. */
+export class ItemGone extends failure<ItemGone>()(410, "ItemGone", ["ITEM_CLOSED", "LINK_OVER"]) {
   readonly _tag = "ItemGone"
 }
 
@@ -78,15 +82,21 @@ export class TooManyQuestions extends failure<TooManyQuestions>()(429, "TooManyQ
   readonly _tag = "TooManyQuestions"
 }
 
+/** More codes than are sent for one link. */
+export class TooManyCodes extends failure<TooManyCodes>()(429, "TooManyCodes", ["TOO_MANY_CODES"]) {
+  readonly _tag = "TooManyCodes"
+}
+
 /** More open event streams than a person, or the service, has. */
 export class TooManyStreams extends failure<TooManyStreams>()(429, "TooManyStreams", ["TOO_MANY_STREAMS"]) {
   readonly _tag = "TooManyStreams"
 }
 
-/** The service reads the session of an item again, or its database does not answer. */
+/** The service reads the session of an item again, or its database or its mail server does not answer. */
 export class InboxUnavailable extends failure<InboxUnavailable>()(503, "InboxUnavailable", [
   "SESSION_UNREAD",
-  "DATABASE_UNAVAILABLE"
+  "DATABASE_UNAVAILABLE",
+  "CODE_NOT_SENT"
 ]) {
   readonly _tag = "InboxUnavailable"
 }
@@ -149,6 +159,7 @@ const classes = [
   ItemGone,
   TooManyAnswers,
   TooManyQuestions,
+  TooManyCodes,
   TooManyStreams,
   InboxUnavailable,
   LauncherFault,
@@ -171,6 +182,7 @@ export type AnswerError =
   | ItemGone
   | TooManyAnswers
   | TooManyQuestions
+  | TooManyCodes
   | TooManyStreams
   | InboxUnavailable
 

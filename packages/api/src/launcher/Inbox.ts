@@ -1,5 +1,6 @@
 import {
   AnswerAct,
+  AnswerProof,
   about,
   Basis,
   Field,
@@ -52,6 +53,13 @@ export const ItemAnswer = Schema.Struct({
   by: absent(Field.text("The person; absent for an act of the deadline", "ann")),
   onBehalfOf: absent(Field.text("The person whose delegation gave the right; absent for an answer of its own", "bea")),
   at: Field.time("When it was stored"),
+  proof: absent(
+    AnswerProof.annotate({
+      description:
+        "What proves that the person gave it, the weakest first: none: a service without sign-in; link: a personal link " +
+        "and its code; slack: a press there; session, fresh: a sign-in; passkey: a signature. Absent for an act of the deadline"
+    })
+  ),
   content: absent(
     Schema.Struct({
       ...contentFields,
@@ -163,10 +171,10 @@ const Return = Schema.Struct({
 const Notice = Schema.Struct({
   event: Field.text("What it reports: opened, escalated, returned, reminded or closed", "opened"),
   person: Field.text("Whom", "ana"),
-  channel: Field.text("How", "mail"),
+  channel: Field.text("How: mail or slack", "mail"),
   state: Schema.Literals(["pending", "sent", "failed", "digested", "obsolete"]).annotate({
     description:
-      "pending: not sent yet; sent: the mail server has it; failed: it is given up; digested: a digest has it in its " +
+      "pending: not sent yet; sent: the mail server or Slack has it; failed: it is given up; digested: a digest has it in its " +
       "stead; obsolete: the question was closed before"
   }),
   reason: absent(Field.text("Why it is not sent", "connection refused")),
@@ -236,8 +244,8 @@ export const InboxItem = Schema.Struct({
     needed: Schema.Literals(["session", "fresh", "passkey"]).annotate({
       description: "session: a sign-in; fresh: one of the last five minutes; passkey: a passkey that signs the answer"
     }),
-    given: Schema.Literals(["none", "session", "fresh"]).annotate({
-      description: "What the caller has; none on a service that requires no sign-in"
+    given: Schema.Literals(["none", "link", "session", "fresh"]).annotate({
+      description: "What the caller has; none on a service that requires no sign-in; link: a personal link"
     })
   }).annotate({ description: "How sure the service has to be of the person" }),
   acts: Schema.Array(Act).annotate({ description: "The answers that are possible now; it may be empty" }),
@@ -295,36 +303,6 @@ export const inboxQuery = querySchema({
   )
 })
 export type InboxQuery = typeof inboxQuery.Type
-
-const MIN_HEARTBEAT_MS = 1_000
-/** Milliseconds between heartbeats of the stream. */
-export const INBOX_HEARTBEAT_MS = 15_000
-
-/** The query of `GET /inbox/stream`. */
-export const inboxStreamQuery = querySchema({
-  heartbeatMs: withDefault(
-    integer({ min: MIN_HEARTBEAT_MS, max: INBOX_HEARTBEAT_MS }).annotate(
-      about("Milliseconds between heartbeats", INBOX_HEARTBEAT_MS)
-    ),
-    INBOX_HEARTBEAT_MS
-  )
-})
-
-/** A frame `item` of `GET /inbox/stream`. */
-export const InboxChange = Schema.Struct({
-  change: Schema.Literals(["opened", "changed", "closed"]).annotate({
-    description:
-      "opened: it takes an answer since the last frame; closed: it takes none any more; changed: any other change of the " +
-      "item, of who may answer it, or of the session that it is about"
-  }),
-  item: InboxEntry
-}).annotate({ identifier: "InboxChange", description: "An item of the caller as it is now, after a change" })
-export type InboxChange = typeof InboxChange.Type
-
-/** The frame `ready` of `GET /inbox/stream`. */
-export const InboxStreamReady = Schema.Struct({
-  continued: Field.flag("Whether the stream continues after Last-Event-ID; else the list is to be read now")
-}).annotate({ identifier: "InboxStreamReady", description: "The begin of the stream" })
 
 /** The body of `POST /inbox/:id/answers`. */
 export const AnswerRequest = Schema.Struct({

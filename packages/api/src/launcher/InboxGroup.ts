@@ -13,12 +13,12 @@ import {
   InboxItem,
   InboxPage,
   inboxQuery,
-  inboxStreamQuery,
   QuestionedItem,
   QuestionRequest,
   ReturnedItem,
   ReturnRequest
 } from "./Inbox.ts"
+import { inboxStreamQuery } from "./InboxStreams.ts"
 import { PasskeyChallenge } from "./Passkeys.ts"
 
 const id = { id: UuidParam }

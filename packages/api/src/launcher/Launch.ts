@@ -65,7 +65,16 @@ export const CompileLaunchResult = Schema.Struct({
     })
   ).annotate({ description: "Which agent speaks for whom" }),
   people: absent(PeopleText),
-  a2a: absent(RemoteTurns)
+  a2a: absent(RemoteTurns),
+  shadows: absent(
+    Schema.Array(
+      Schema.Struct({
+        shadow: Field.text("Its name where votes are counted", "risk-officer~risk-agent"),
+        as: Field.text("The participant that it is tried beside", "risk-officer"),
+        agent: Field.text("The agent that is tried", "risk-agent")
+      })
+    ).annotate({ description: "Agents that are tried beside a participant: they change nothing in the session" })
+  )
 }).annotate({
   identifier: "CompileLaunchResult",
   description: "A run descriptor with the start data of its initiator agent"

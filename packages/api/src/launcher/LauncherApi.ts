@@ -12,6 +12,7 @@ import { LauncherAdminGroup } from "./LauncherAdminGroup.ts"
 import { LauncherHealthGroup } from "./LauncherHealthGroup.ts"
 import { LauncherProbesGroup } from "./LauncherProbesGroup.ts"
 import { LaunchGroup } from "./LaunchGroup.ts"
+import { LinksGroup } from "./LinksGroup.ts"
 import { PasskeysGroup } from "./PasskeysGroup.ts"
 import { PeopleAuditGroup } from "./PeopleAuditGroup.ts"
 import { ProcessesGroup } from "./ProcessesGroup.ts"
@@ -25,6 +26,7 @@ export class LauncherApi extends HttpApi.make("launcher")
   .add(InboxGroup)
   .add(DelegationGroup)
   .add(PasskeysGroup)
+  .add(LinksGroup)
   .add(LauncherAdminGroup)
   .middleware(LaunchValidation)
   .add(MeGroup)

@@ -38,6 +38,7 @@ const launcherClasses = [
   LauncherErrors.ItemGone,
   LauncherErrors.TooManyAnswers,
   LauncherErrors.TooManyQuestions,
+  LauncherErrors.TooManyCodes,
   LauncherErrors.TooManyStreams,
   LauncherErrors.InboxUnavailable,
   LauncherErrors.LauncherFault,
@@ -138,6 +139,13 @@ const launcherErrorStatus = {
   PASSKEY_MISSING: 403,
   PASSKEY_REFUSED: 403,
   PASSKEY_NOT_FOUND: 404,
+  LINK_REFUSED: 403,
+  LINK_CODE_MISSING: 403,
+  LINK_CODE_WRONG: 403,
+  LINK_NOT_FOUND: 404,
+  LINK_OVER: 410,
+  TOO_MANY_CODES: 429,
+  CODE_NOT_SENT: 503,
   INTERNAL_ERROR: 500
 } as const
 

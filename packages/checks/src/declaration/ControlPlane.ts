@@ -87,6 +87,7 @@ export const controlPlane: FolderTables = {
   "control-plane/src/features": {
     alerts: { meaning: "rules over the log: evaluation, firings, commands", knows: [] },
     archive: { meaning: "files of the log, written by one process; reads of runs that only files have", knows: [] },
+    committees: { meaning: "how independent the voters of runs are, and what each is worth", knows: [] },
     decisions: { meaning: "the decision of each run, for lists and searches", knows: [] },
     erasure: { meaning: "erasure of texts from a run, and jobs over many runs", knows: [] },
     evidence: { meaning: "one file that an auditor checks without the service", knows: [] },

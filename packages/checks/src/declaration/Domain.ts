@@ -30,7 +30,16 @@ export const domain: FolderTables = {
     },
     people: {
       meaning: "a person as a voter: seats, items, answers and what they are bound to",
-      knows: ["insight", "policies", "events", ...BASE]
+      knows: ["a2a", "insight", "policies", "events", ...BASE]
+    },
+    a2a: { meaning: "what a server and a client of A2A both write and read", knows: [] },
+    shadows: {
+      meaning: "what an agent did that was tried beside a participant",
+      knows: ["people", "events", ...BASE]
+    },
+    committee: {
+      meaning: "how independent voters are, what each is worth, the cheapest committee",
+      knows: ["marks", "insight", "policies", "statistics", "events", ...BASE]
     },
     gate: {
       meaning: "stability of decisions, verdicts of a gate",
@@ -59,7 +68,7 @@ export const domain: FolderTables = {
     receipts: { meaning: "hashes of commitments, receipts of runtimes", knows: BASE },
     prices: { meaning: "prices of model calls", knows: BASE },
     policies: { meaning: "policy rules and their evaluation", knows: BASE },
-    statistics: { meaning: "intervals, tests, resamples, agreement, calibration", knows: ["values"] },
+    statistics: { meaning: "intervals, tests, resamples, agreement, calibration, counts by case", knows: ["values"] },
     query: { meaning: "the search language", knows: BASE },
     run: { meaning: "descriptor, status, participants, denials, outcome", knows: ["frames", "values"] },
     frames: { meaning: "the messages of a runtime", knows: ["values"] },

@@ -15,7 +15,7 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   agents: ["runtime", "domain"],
   sandbox: ["runtime", "domain", "server"],
   "control-plane": ["api", "archive", "database", "domain", "mcp", "otlp", "prices", "runtime", "server"],
-  launcher: ["api", "database", "domain", "runtime", "server", "agents"],
+  launcher: ["api", "database", "domain", "runtime", "sandbox", "server", "agents"],
   cli: ["api", "archive", "domain", "mcp", "prices"],
   console: ["api", "domain"],
   site: [],
@@ -58,7 +58,7 @@ export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   console: ["testing"],
   "control-plane": ["postgres", "testing"],
   otlp: ["testing"],
-  launcher: ["sandbox", "testing"],
+  launcher: ["testing"],
   server: ["testing"],
   stack: ["testing"]
 }

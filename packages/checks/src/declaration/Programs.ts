@@ -23,21 +23,29 @@ export const programs: FolderTables = {
     http: {
       meaning: "handlers and answers",
       knows: [
-        ...["operate", "slack", "people", "examples", "compile", "control-plane", "catalog"],
+        ...["operate", "slack", "tasks", "people", "examples", "compile", "control-plane", "catalog"],
         ...["LauncherSettings.ts", "common"]
       ]
     },
     operate: {
       meaning: "readiness and metrics",
-      knows: ["examples", "people", "control-plane", "catalog", "LauncherSettings.ts", "common"]
+      knows: ["tasks", "examples", "people", "control-plane", "catalog", "LauncherSettings.ts", "common"]
     },
     slack: {
       meaning: "questions as messages in Slack: their texts, their rows, calls of Slack",
       knows: ["people", "catalog", "LauncherSettings.ts", "common"]
     },
+    tasks: {
+      meaning: "scenarios as tasks of agents that speak A2A: their rows, their launches, their streams",
+      knows: ["examples", "people", "compile", "catalog", "LauncherSettings.ts", "common"]
+    },
     examples: {
       meaning: "the example flow: compile, start the agents, submit the run",
-      knows: ["people", "agents", "compile", "control-plane", "catalog", "LauncherSettings.ts", "common"]
+      knows: ["people", "shadows", "agents", "compile", "control-plane", "catalog", "LauncherSettings.ts", "common"]
+    },
+    shadows: {
+      meaning: "agents that are tried beside a seat, each with a server of its own",
+      knows: ["agents", "control-plane", "LauncherSettings.ts", "common"]
     },
     people: {
       meaning: "seats of people: their rows, the fiber of each, answers",
@@ -63,6 +71,10 @@ export const programs: FolderTables = {
   sandbox: {
     control: { meaning: "the control port of tests", knows: ["Sandbox.ts", "faults"] },
     recorded: { meaning: "replay of recorded sessions", knows: ["kernel", "core"] },
+    shadow: {
+      meaning: "a session of another runtime as one agent beside it is shown it",
+      knows: ["server", "faults", "kernel", "core", "auth", "SandboxOptions.ts"]
+    },
     server: {
       meaning: "the wire contract over gRPC",
       knows: ["faults", "kernel", "core", "auth", "SandboxOptions.ts"]

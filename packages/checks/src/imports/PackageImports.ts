@@ -25,10 +25,10 @@ const NODE: ModuleRule = {
 }
 const SQL: ModuleRule = {
   modules: /^(effect\/sql|@effect\/sql)/,
-  why: "only the control plane and the seats of the launch service have a database"
+  why: "only the control plane, and seats and tasks of the launch service have a database"
 }
-/** The folder of the launch service with the rows of seats. */
-const SEATS = "src/people/"
+/** The folders of the launch service with the rows of seats, and of tasks. */
+const WITH_ROWS = ["src/people/", "src/tasks/"]
 
 /** What the sources of a package must not import from outside of the workspace. Tests may. */
 const FORBIDDEN_MODULES: Readonly<Record<string, ReadonlyArray<ModuleRule>>> = {
@@ -65,7 +65,7 @@ const problemOf = (sources: PackageSources, path: string, specifier: string): st
   if (specifier.startsWith(".")) return relativeProblem(path, specifier, isTest)
   if (specifier.startsWith("#") || specifier.startsWith("/")) return "only relative paths and package names"
   if (specifier.startsWith(SCOPE)) return arrowProblem(sources, specifier.slice(SCOPE.length), isTest)
-  const hasRows = sources.name === "launcher" && path.startsWith(SEATS)
+  const hasRows = sources.name === "launcher" && WITH_ROWS.some((folder) => path.startsWith(folder))
   const rules = FORBIDDEN_MODULES[sources.name]?.filter((rule) => !(hasRows && rule === SQL))
   const forbidden = isTest ? undefined : rules?.find(({ modules }) => modules.test(specifier))
   if (forbidden !== undefined) return forbidden.why

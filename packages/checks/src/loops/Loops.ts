@@ -48,6 +48,11 @@ const EXCEPTIONS = [
   },
   { file: "packages/mcp/src/Server.ts", text: "subscriptions.deliver(", reason: "the notices of one server" },
   { file: "packages/mcp/src/Subscriptions.ts", text: "Effect.forkScoped", reason: "the stream of one subscription" },
+  {
+    file: "packages/launcher/src/http/a2a/Bindings.ts",
+    text: "Stream.tick(LIFE_MS)",
+    reason: "a sign of life that ends with its stream"
+  },
   { file: "packages/postgres/src/KeptServer.ts", text: "Schedule.spaced(", reason: "ends after 15 seconds" },
   { file: "packages/postgres/src/KeptServer.ts", text: "Effect.forkScoped", reason: "its end is `lost`" },
   { file: "packages/postgres/src/PostgresServer.ts", text: "Schedule.spaced(", reason: "ends after a timeout" },

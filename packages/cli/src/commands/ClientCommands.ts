@@ -10,6 +10,7 @@ import { printedAsJson } from "../Output.ts"
 import { alerts } from "./alerts/Alerts.ts"
 import { budgets } from "./alerts/Budgets.ts"
 import { query } from "./archive/Query.ts"
+import { committee } from "./committees/Committee.ts"
 import { stability } from "./decisions/Stability.ts"
 import { erase } from "./erasures/Erase.ts"
 import { events } from "./events/Events.ts"
@@ -95,6 +96,21 @@ const version = Command.make("version", {}, () =>
 /** The commands that need nothing but the services' addresses. */
 export const clientCommands = [
   ...[runs, launch, gate, cases, stability, scenarios, processes, inbox, answer, events, evidence],
-  ...[policies, agents, marks, budgets, alerts, webhooks, verify, erase, query, ledger, prices, mcp, profiles],
+  ...[
+    policies,
+    agents,
+    committee,
+    marks,
+    budgets,
+    alerts,
+    webhooks,
+    verify,
+    erase,
+    query,
+    ledger,
+    prices,
+    mcp,
+    profiles
+  ],
   ...[completions, help, version]
 ] as const

@@ -17,7 +17,7 @@ import {
 import { EXIT_CODES, type ExitCode } from "../CliFailure.ts"
 import type { Style } from "../narrative/Narrative.ts"
 import { plainText } from "../narrative/PlainText.ts"
-import { type CaseOutcome, type GateProgress, outcomesOf, resultOf } from "./GateRunner.ts"
+import { type CaseOutcome, type GateProgress, outcomesOf, resultOf, type ShadowPlan } from "./GateRunner.ts"
 import { distributionLines } from "./StabilityLines.ts"
 
 /** A case in the report. */
@@ -63,7 +63,7 @@ interface ReportParts {
 export const reportOf = (
   gate: string,
   progress: GateProgress,
-  plan: Plan,
+  plan: ShadowPlan,
   { baseline, end, maxCostUsd, page }: ReportParts
 ): GateReport => {
   const outcomes = outcomesOf(progress, plan, baseline)

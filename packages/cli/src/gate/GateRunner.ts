@@ -13,6 +13,8 @@ import {
   looksOf,
   type Plan,
   referenceOf,
+  type ShadowPair,
+  shadowCheck,
   type Trial,
   worstOf
 } from "@runplane/domain"
@@ -34,6 +36,8 @@ export interface RanTrial {
   readonly promptHash?: string
   /** Why the launch or the run failed. */
   readonly failure?: string
+  /** The votes of the participant and of the shadow that is compared with it. */
+  readonly pair?: ShadowPair
 }
 
 /** Launches the n-th run of a case, and waits for its end. */
@@ -72,7 +76,15 @@ export const emptyProgress = (cases: ReadonlyArray<LoadedCase>): GateProgress =>
   isOutOfBudget: false
 })
 
+/** A shadow that is compared with its participant, by its name. */
+export interface GateShadow {
+  readonly name: string
+  /** The first half of a case's runs has ended. */
+  readonly onHalf: (loaded: LoadedCase, pairs: ReadonlyArray<ShadowPair>) => Effect.Effect<void>
+}
+
 export interface GateLimits extends Plan {
+  readonly shadow?: GateShadow | undefined
   readonly concurrency: number
   /** US dollars of all runs. */
   readonly maxCostUsd: number | undefined
@@ -143,10 +155,16 @@ export const runGate = Effect.fnUntraced(function* (progress: GateProgress, limi
 
   const runCase = Effect.fnUntraced(function* (one: CaseProgress) {
     let from = 0
-    for (const size of looks) {
+    const { shadow } = limits
+    const half = Math.ceil(limits.runs / 2)
+    for (const size of shadow === undefined || half === limits.runs ? looks : [half, ...looks]) {
       const numbers = Array.from({ length: size - from }, (_, at) => from + at)
       yield* Effect.forEach(numbers, (nth) => runOne(one, nth), { concurrency: limits.concurrency, discard: true })
       from = size
+      if (size === half && shadow !== undefined) {
+        yield* shadow.onHalf(one.loaded, pairsOf(one))
+        if (half < limits.runs) continue
+      }
       const names = Object.keys(one.loaded.case.expect?.marks ?? {})
       if (names.length > 0 && verdictOf(one, limits).verdict !== "fail") yield* awaitMarks(one, names)
       const { trials, verdict } = verdictOf(one, limits)
@@ -166,9 +184,21 @@ const isForbidden = ({ loaded, ran }: CaseProgress): boolean =>
   loaded.case.expect?.mustNot !== undefined &&
   ran.some(({ trial }) => loaded.case.expect?.mustNot?.includes(trial.outcome.action))
 
-const verdictOf = ({ loaded, ran }: CaseProgress, plan: Plan) => {
+const pairsOf = ({ ran }: CaseProgress): ReadonlyArray<ShadowPair> => ran.flatMap(({ pair }) => pair ?? [])
+
+/** A plan, with the name of the shadow that is compared with its participant. */
+export interface ShadowPlan extends Plan {
+  readonly shadow?: Pick<GateShadow, "name"> | undefined
+}
+
+const verdictOf = (one: CaseProgress, plan: ShadowPlan) => {
+  const { loaded, ran } = one
   const trials = ran.map(({ trial }) => trial)
-  const checks = checksOf(loaded.case.expect ?? {}, trials, plan)
+  const looks = looksOf(plan.runs, plan.maxRuns).length
+  const checks = [
+    ...checksOf(loaded.case.expect ?? {}, trials, plan),
+    ...(plan.shadow === undefined ? [] : [shadowCheck(plan.shadow.name, pairsOf(one), looks)])
+  ]
   return { trials, checks, verdict: worstOf(checks.map(({ verdict }) => verdict)) }
 }
 
@@ -198,11 +228,11 @@ export interface CaseOutcome {
 
 export const outcomesOf = (
   { cases }: GateProgress,
-  plan: Plan,
+  plan: ShadowPlan,
   baseline: GateBaseline | undefined
 ): ReadonlyArray<CaseOutcome> => cases.map((one) => outcomeOf(one, plan, baseline?.cases[one.loaded.case.name] ?? null))
 
-const outcomeOf = (one: CaseProgress, plan: Plan, before: CaseBaseline | null): CaseOutcome => ({
+const outcomeOf = (one: CaseProgress, plan: ShadowPlan, before: CaseBaseline | null): CaseOutcome => ({
   loaded: one.loaded,
   ran: one.ran,
   ...verdictOf(one, plan),

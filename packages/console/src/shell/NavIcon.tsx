@@ -11,6 +11,7 @@ import {
   Rocket,
   Scale,
   ScrollText,
+  Users,
   Webhook
 } from "lucide-react"
 
@@ -21,6 +22,7 @@ const icons: ReadonlyMap<string, LucideIcon> = new Map([
   ["/inbox", Inbox],
   ["/events", Radio],
   ["/agents", Bot],
+  ["/committee", Users],
   ["/review", ClipboardCheck],
   ["/policies", Scale],
   ["/alerts", BellRing],

@@ -2,6 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
+import { independences, named, worths } from "../view/committee/CommitteeAnswers.ts"
 import { looksRight } from "./Looks.ts"
 import {
   ask,
@@ -227,6 +228,49 @@ describe("pages that overview leads to", () => {
     await page.waitForURL(/q=scenario/)
     await page.getByRole("heading", { name: "Outcomes" }).waitFor()
     await page.locator("[data-outcome]", { hasText: "1 of 2 runs, 50 %" }).first().waitFor()
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+})
+
+// docs/reference/committees.md
+describe("the page of committees", () => {
+  it("counts agreement of real runs, and what is missing for a number", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/committee")
+    await page.locator("[data-summary]").getByText("no number of independent votes yet").waitFor()
+    await page.locator("[data-matrix=agreement]").waitFor()
+    assert.isTrue(await page.getByRole("button", { name: "Search", exact: true }).isDisabled())
+    await page.getByText("Search for the runs of one committee above first.").waitFor()
+    await looksRight(page, "committee-first")
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
+  it("shows who errs with whom, what each seat is worth, and the cheapest committee", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await page.route(`${CONTROL_PLANE}/committees/independence*`, (route) => route.fulfill({ json: independences }))
+    await page.route(`${CONTROL_PLANE}/committees/seats*`, (route) => route.fulfill({ json: worths }))
+    let searches = 0
+    await page.route(`${CONTROL_PLANE}/committees/search`, (route) => {
+      searches += 1
+      const messages = ["the confirming half of the runs has 22 cases with a decision and needs 149"]
+      const refusal = { statusCode: 409, errorCode: "CONFLICT", message: messages, error: "Conflict" }
+      return route.fulfill(searches === 1 ? { status: 409, json: refusal } : { status: 201, json: named })
+    })
+    await go(page, `/committee?q=${encodeURIComponent(`scenario:${SCENARIO}`)}`)
+    await page.locator("[data-summary]").getByText("Without impact-analyst 40 % cheaper").waitFor()
+    await page.getByText("they decide yes more often, by 27 points").waitFor()
+    await page.getByText("The same model is behind").waitFor()
+    await page.locator("[data-matrix=errors] td", { hasText: "0.82" }).first().waitFor()
+    await page.getByRole("button", { name: "Search", exact: true }).click()
+    await page.locator("[data-search]").getByText("No committee is named").waitFor()
+    await page.getByRole("button", { name: "Search", exact: true }).click()
+    await page.locator("[data-search]").getByText("same outcome in all 160 cases").waitFor()
+    await page.getByText("2 over these runs, this one included").waitFor()
+    await looksRight(page, "committee")
+    await page.getByLabel("Figures of the matrix").selectOption("agreement")
+    await page.locator("[data-matrix=agreement] td", { hasText: "88 %" }).first().waitFor()
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
   })

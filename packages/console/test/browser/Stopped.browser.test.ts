@@ -44,6 +44,7 @@ const paths = () => ({
   audit: "/audit",
   operations: "/operations",
   stability: "/stability",
+  committee: "/committee",
   compare: `/compare?left=${decided}&right=${decided}`
 })
 

@@ -1,5 +1,13 @@
 import { type Artifact, artifactConflict, artifactOfLauncher, type NewArtifact, runNotFound } from "@runplane/api"
-import { A2A_TURN, artifactCreated, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION, type RunId } from "@runplane/domain"
+import {
+  A2A_TURN,
+  artifactCreated,
+  PEOPLE_ANSWER,
+  PEOPLE_ITEM,
+  PEOPLE_QUESTION,
+  type RunId,
+  SHADOW_ACTS
+} from "@runplane/domain"
 import { ControlPlaneSettings, readSettings, ServiceSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../event-log/EventLog.ts"
@@ -15,8 +23,8 @@ import { withoutUnprovable } from "./RedactedAnswer.ts"
 
 const settings = { launcher: ControlPlaneSettings.LAUNCHER_KEY_NAME, keys: ServiceSettings.AUTH_API_KEYS }
 
-/** Kinds of artifacts that only the launch service adds: what it says of people and agents is believed. */
-const OF_LAUNCHER: ReadonlySet<string> = new Set([PEOPLE_ITEM, PEOPLE_ANSWER, PEOPLE_QUESTION, A2A_TURN])
+/** Kinds of artifacts that only the launch service adds: what it says of people, agents and shadows is believed. */
+const OF_LAUNCHER: ReadonlySet<string> = new Set([PEOPLE_ITEM, PEOPLE_ANSWER, PEOPLE_QUESTION, A2A_TURN, SHADOW_ACTS])
 
 /** Adds artifacts of callers. The artifact, its event and its audit entry commit together. */
 export const makeAddArtifact = Effect.gen(function* () {

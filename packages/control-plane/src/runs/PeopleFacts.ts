@@ -6,6 +6,7 @@ import {
   peopleAnswerContent,
   peopleItemContent,
   peopleQuestionContent,
+  shadowActsContent,
   violationText
 } from "@runplane/api"
 import {
@@ -16,9 +17,12 @@ import {
   PEOPLE_ITEM,
   PEOPLE_QUESTION,
   type RunId,
+  SHADOW_ACTS,
+  shadowFactOf,
   turnFactOf
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { AcceptedMessages } from "../event-log/runs/AcceptedMessages.ts"
 import { Redactor } from "../platform/deployment/Redactor.ts"
@@ -27,6 +31,7 @@ const decodeItem = Schema.decodeUnknownEffect(peopleItemContent)
 const decodeAnswer = Schema.decodeUnknownEffect(peopleAnswerContent)
 const decodeTurn = Schema.decodeUnknownEffect(a2aTurnContent)
 const decodeQuestion = Schema.decodeUnknownEffect(peopleQuestionContent)
+const decodeShadow = Schema.decodeUnknownEffect(shadowActsContent)
 
 /**
  * What the event of an artifact of the launch service says (docs/reference/people.md#record). An answer and an act are
@@ -88,6 +93,10 @@ export const makePeopleFacts = Effect.gen(function* () {
         // Its text is in the content alone, which an erasure removes.
         yield* Effect.mapError(decodeQuestion(inline), refusedContent)
         return {}
+      case SHADOW_ACTS: {
+        const shadow = shadowFactOf(yield* Effect.mapError(decodeShadow(inline), refusedContent))
+        return { shadow: redactedTexts(redactor, shadow) }
+      }
       default:
         return {}
     }
@@ -103,6 +112,7 @@ const redactedTexts = <A extends object>(redactor: Redactor["Service"], fact: A)
 
 const redacted = (redactor: Redactor["Service"], value: unknown): unknown => {
   if (typeof value === "string") return redactor.text(value)
+  if (Predicate.isObject(value) && !Array.isArray(value)) return redactedTexts(redactor, value)
   return Array.isArray(value) ? value.map((one) => redacted(redactor, one)) : value
 }
 

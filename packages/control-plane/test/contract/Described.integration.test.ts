@@ -43,10 +43,22 @@ const artifactsAndMessages = Effect.fnUntraced(function* (id: string) {
   yield* ask({ ...artifacts, body: report })
   yield* ask({ ...artifacts, body: { ...report, label: "Another" }, status: 409 })
   yield* ask({ ...artifacts, body: { kind: "people.item", label: "Question", inline: {} }, status: 400 })
+  yield* ask({ ...artifacts, body: { kind: "shadow.acts", label: "b~new", inline: {} }, status: 400 })
   const { body: messages } = yield* call("GET", `/runs/${id}/messages`)
   const message = { method: "GET", path: "/runs/{id}/messages/{messageId}" }
   yield* ask({ ...message, ids: { id, messageId: messages[0]?.messageId } })
   yield* ask({ ...message, ids: { id, messageId: "none" }, status: 404 })
+})
+
+/** Marks of all runs, records of agents, and committees. */
+const reportsOverRuns = Effect.gen(function* () {
+  const get = (path: string, query?: string) => ask({ method: "GET", path, ...(query && { query }) })
+  yield* get("/marks", "q=name:correct")
+  yield* get("/marks/agreement", "sources=human,judge")
+  yield* get("/agents/records")
+  yield* ask({ method: "GET", path: "/agents/{participantId}/record", ids: { participantId: "lead" } })
+  for (const part of ["independence", "seats"]) yield* get(`/committees/${part}`, "q=status:completed")
+  yield* ask({ method: "POST", path: "/committees/search", body: { q: "status:completed" }, status: 409 })
 })
 
 const framesUntil = Effect.fnUntraced(function* (url: string, last: string) {
@@ -145,11 +157,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       // OpenTelemetry.
       for (const signal of ["traces", "logs", "metrics"]) yield* post(`/v1/${signal}`, {})
 
-      // Marks of all runs.
-      yield* get("/marks", "q=name:correct")
-      yield* get("/marks/agreement", "sources=human,judge")
-      yield* get("/agents/records")
-      yield* ask({ method: "GET", path: "/agents/{participantId}/record", ids: { participantId: "lead" } })
+      yield* reportsOverRuns
 
       // Views.
       const view = yield* post("/views", { name: "Mine", resource: "runs", q: "status:failed", sort: "cost desc" })

@@ -40,16 +40,11 @@ const ofEnd =
   (_, { end }) =>
     end === undefined ? NO_CHANGE : change(end)
 
-/** A measure that counts events of runs. */
-const COUNTED = {
-  unit: "number",
-  from: "events",
-  per: OF_RUN,
-  needsMemory: false,
-  fold: "add",
-  value: total,
-  firesBelow: false
-} as const
+/** A measure that counts events by themselves. */
+const COUNT_OF_EVENTS = {
+  ...({ unit: "number", from: "events", per: OF_RUN, needsMemory: false, fold: "add" } as const),
+  ...({ value: total, firesBelow: false } as const)
+}
 
 /** All measures by name. The order is that of lists for readers. */
 const MEASURES = {
@@ -285,28 +280,35 @@ const MEASURES = {
     title: "faulty receipts",
     sentence: { before: "has", after: "faulty receipts or more" },
     words: "receipts that are missing, not valid, or disagree with the log",
-    ...COUNTED,
+    ...COUNT_OF_EVENTS,
     change: onceIf((event) => event.type === "artifact.created" && event.data.receipt?.verified === false)
   },
   personSilent: {
     title: "unanswered questions to people",
     sentence: { before: "has", after: "unanswered questions to people or more" },
     words: "questions to people that end without an answer of a person, asked until then",
-    ...COUNTED,
+    ...COUNT_OF_EVENTS,
     change: onceIf((event) => event.type === "artifact.created" && event.data.item?.unanswered === true)
   },
   personUnreached: {
     title: "escalations to no known person",
     sentence: { before: "has", after: "escalations to no known person or more" },
     words: "steps of escalations without a known person: when the question opens, and when they are made",
-    ...COUNTED,
+    ...COUNT_OF_EVENTS,
     change: onceIf((event) => event.type === "artifact.created" && isUnreached(event.data.item))
+  },
+  personUnnotified: {
+    title: "questions without a notified person",
+    sentence: { before: "has", after: "questions without a notified person or more" },
+    words: "questions of which no person could be notified, by mail or in Slack",
+    ...COUNT_OF_EVENTS,
+    change: onceIf((event) => event.type === "artifact.created" && event.data.item?.event === "undelivered")
   },
   failedTurns: {
     title: "failed turns of remote agents",
     sentence: { before: "has", after: "failed turns of remote agents or more" },
     words: "turns of agents that speak A2A that failed, those with an abstention included",
-    ...COUNTED,
+    ...COUNT_OF_EVENTS,
     change: onceIf((event) => event.type === "artifact.created" && event.data.turn?.failure !== undefined)
   },
   agreementBelow: {

@@ -4,6 +4,7 @@ import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { eventType } from "./EventType.ts"
 import { inData, inPayload, member, textOr, wholePayload } from "./Members.ts"
 import { messageHeader } from "./MessageHeader.ts"
+import { ShadowUsage, shadowUsageIn } from "./ShadowFact.ts"
 
 /** An agent broadcast a message outside the session's history. From a Signal; the subject is its message. */
 export const SignalEmitted = eventType("signal.emitted", {
@@ -99,5 +100,7 @@ export const LlmCallCompleted = eventType("llm.call.completed", {
   /** Why the price of the entry is a guess: one of `priceDoubts`. */
   costDoubt: inPayload.text(),
   /** Artifact that holds prompt or response. */
-  artifactId: inPayload.text()
+  artifactId: inPayload.text(),
+  /** What a shadow used: the event itself stands for no call, and has no tokens and no cost then. */
+  shadow: member(Schema.UndefinedOr(ShadowUsage), ({ data }) => shadowUsageIn(data))
 })

@@ -10,6 +10,7 @@ import type { CanonicalEventType } from "./CanonicalEventType.ts"
 import type { DraftHead } from "./EventType.ts"
 import type { AnswerFact, ItemFact, TurnFact } from "./PeopleFacts.ts"
 import type { EventSource, SubjectKind } from "./RecordedEvent.ts"
+import type { ShadowFact } from "./ShadowFact.ts"
 
 /**
  * The events that the control plane emits itself. All times are given by the caller, as ISO text; optional values that
@@ -200,10 +201,12 @@ export const artifactCreated = (
     readonly answer?: AnswerFact | undefined
     /** The turn of an agent that it is about. */
     readonly turn?: TurnFact | undefined
+    /** The shadow whose acts the artifact holds. */
+    readonly shadow?: ShadowFact | undefined
   },
   sourceName: ControlPlaneSource
 ): EventDraft => {
-  const { answer, artifactId, contentSha256, item, kind, label, receipt, turn, uri, traceId } = artifact
+  const { answer, artifactId, contentSha256, item, kind, label, receipt, shadow, turn, uri, traceId } = artifact
   return draftEvent(
     "artifact.created",
     { ts, subject: { kind: "artifact", id: artifactId }, source: source(sourceName) },
@@ -212,7 +215,8 @@ export const artifactCreated = (
       ...(receipt !== undefined && { receipt: { ...receipt } }),
       ...(item !== undefined && { item: { ...item } }),
       ...(answer !== undefined && { answer: { ...answer } }),
-      ...(turn !== undefined && { turn: { ...turn } })
+      ...(turn !== undefined && { turn: { ...turn } }),
+      ...(shadow !== undefined && { shadow: { ...shadow, acts: shadow.acts.map((act) => ({ ...act })) } })
     }
   )
 }

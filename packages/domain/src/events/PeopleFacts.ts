@@ -38,6 +38,13 @@ export const ItemFact = Schema.Struct({
 })
 export type ItemFact = typeof ItemFact.Type
 
+/**
+ * What proves that a person gave an answer, the weakest first. `none`: nothing, as the service requires no sign-in.
+ * `link`: the person has no sign-in, and who has the link and its code can give it.
+ */
+export const AnswerProof = Schema.Literals(["none", "link", "slack", "session", "fresh", "passkey"])
+export type AnswerProof = typeof AnswerProof.Type
+
 /** What an event says of the answer of a seat, whose message the log has with exactly these bytes. */
 export const AnswerFact = Schema.Struct({
   item: Schema.String,
@@ -46,6 +53,7 @@ export const AnswerFact = Schema.Struct({
   person: optional(Schema.String),
   /** The person whose delegation gave the right to answer. */
   onBehalfOf: optional(Schema.String),
+  proof: optional(AnswerProof),
   messageId: Schema.String,
   hash: Schema.String,
   /** Messages between what the person was shown and the answer: how many, by their type. */
@@ -136,6 +144,7 @@ export const answerFactIn = (data: JsonObject): AnswerFact | undefined => {
   ]
   if (item === undefined || seat === undefined || messageId === undefined) return undefined
   if (askedAt === undefined || answeredAt === undefined) return undefined
+  const proof = AnswerProof.literals.find((one) => one === text("proof"))
   return {
     item,
     seat,
@@ -145,6 +154,7 @@ export const answerFactIn = (data: JsonObject): AnswerFact | undefined => {
     hash: text("hash") ?? "",
     unseen: countsIn(objectAt(found, "unseen") ?? {}),
     revealed: text("revealed") === "before" ? "before" : "after",
+    ...(proof !== undefined && { proof }),
     ...given("person", text("person")),
     ...given("onBehalfOf", text("onBehalfOf")),
     ...given("deadline", text("deadline"))

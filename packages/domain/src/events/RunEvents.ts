@@ -3,6 +3,7 @@ import { ReceiptReport, receiptReportIn } from "../receipts/ReceiptReport.ts"
 import { eventType } from "./EventType.ts"
 import { inData, member, textOr } from "./Members.ts"
 import { AnswerFact, answerFactIn, ItemFact, itemFactIn, TurnFact, turnFactIn } from "./PeopleFacts.ts"
+import { ShadowFact, shadowFactIn } from "./ShadowFact.ts"
 
 /**
  * The life of the run's record. The control plane emits these itself, each in the transaction that changes the status;
@@ -91,5 +92,7 @@ export const ArtifactCreated = eventType("artifact.created", {
   /** The answer of a seat that the artifact proves (docs/reference/people.md#record). */
   answer: member(Schema.UndefinedOr(AnswerFact), ({ data }) => answerFactIn(data)),
   /** What became of a turn of an agent that speaks A2A. */
-  turn: member(Schema.UndefinedOr(TurnFact), ({ data }) => turnFactIn(data))
+  turn: member(Schema.UndefinedOr(TurnFact), ({ data }) => turnFactIn(data)),
+  /** The shadow whose acts the artifact has (docs/reference/shadows.md#record). */
+  shadow: member(Schema.UndefinedOr(ShadowFact), ({ data }) => shadowFactIn(data))
 })

@@ -19,6 +19,7 @@ export interface GateCheck {
     | "maxDurationMs"
     | "baseline"
     | "noNewFlips"
+    | "shadow"
     | `marks.${string}`
   readonly verdict: GateVerdict
   readonly message: string

@@ -1,17 +1,17 @@
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
 import type { AnswerFact } from "../events/PeopleFacts.ts"
-import { lacksUsage } from "../projector/UsageSums.ts"
+import type { ShadowFact } from "../events/ShadowFact.ts"
 import type { ReceiptReport } from "../receipts/ReceiptReport.ts"
 import { boundDenials } from "../run/BoundDenials.ts"
 import type { DenialReason } from "../run/Denials.ts"
 import { denialText } from "../run/DenialText.ts"
 import { boundName, boundProse } from "../values/Bounds.ts"
 import { objectAt, textAt } from "../values/JsonReader.ts"
-import { sumUsd } from "../values/Money.ts"
 import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { type Act, evaluateActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
 import { SUBJECT_TYPES, subjectText } from "./RunCase.ts"
+import { noteModel, type Spending, spend } from "./Spending.ts"
 
 /** The end of the deliberation, as the runtime accepted it; the last one where it accepted several. */
 export interface Commitment extends LogPosition {
@@ -38,18 +38,6 @@ export interface Denial extends LogPosition {
   readonly text: string
   /** Its reasons with their codes; empty where the runtime sends words only. */
   readonly denials: ReadonlyArray<DenialReason>
-}
-
-/** What a participant spent on language models. */
-export interface Spending {
-  readonly participantId: string
-  readonly calls: number
-  readonly totalTokens: number
-  readonly costUsd: number
-  /** Part of `costUsd` that is a guess; absent when there is none. */
-  readonly guessedCostUsd?: number
-  /** Calls that the participant stated no count for; absent when there are none. */
-  readonly callsWithoutUsage?: number
 }
 
 /** The acts of a run towards its decision, each with its position in the log. */
@@ -80,8 +68,15 @@ export interface Deliberation {
   readonly denials: ReadonlyArray<Denial>
   /** Up to the commitment, in order of first spending. */
   readonly spending: ReadonlyArray<Spending>
-  /** The models that each participant called up to the commitment, the first ones, in order of first use. */
+  /**
+   * The models that each participant called up to the commitment, the first ones, in order of first use; those of a
+   * shadow under its name.
+   */
   readonly models: ReadonlyMap<string, ReadonlyArray<string>>
+  /** The agents that were tried beside a participant, by their names. They decide nothing. */
+  readonly shadows: ReadonlyMap<string, ShadowFact>
+  /** What the shadows spent, by their names; no part of `spending`. */
+  readonly shadowSpending: ReadonlyMap<string, Spending>
   readonly policyVersion: string | undefined
   readonly descriptor: EventData<"policy.resolved">["descriptor"]
   /** Version of the run's runtime, as recorded. */
@@ -108,11 +103,9 @@ const MAX_SEEN = 1_000
 /** Refusals of one run that are kept, the first ones. */
 const MAX_DENIALS = 1_000
 
-/** Answers of people in one run that are kept, the first ones. */
+/** Answers of people, and shadows, in one run that are kept, the first ones. */
 const MAX_ANSWERS = 10_000
-
-/** Models of one participant that are kept, the first ones. */
-const MAX_MODELS = 8
+const MAX_SHADOWS = 100
 
 /** Reads a run's events one by one, so that they need not be in memory together. */
 export interface DeliberationReader {
@@ -163,6 +156,8 @@ const emptyDraft = () => ({
   /** Up to the commitment. */
   spent: [] as ReadonlyArray<Spending>,
   models: new Map<string, ReadonlyArray<string>>(),
+  shadows: new Map<string, ShadowFact>(),
+  shadowSpending: new Map<string, Spending>(),
   policyVersion: undefined as string | undefined,
   descriptor: undefined as Deliberation["descriptor"],
   runtimeVersion: undefined as string | undefined,
@@ -237,6 +232,7 @@ const take = (draft: Draft, event: KnownEvent): void => {
     case "artifact.created":
       draft.receipt = event.data.receipt ?? draft.receipt
       takeAnswer(draft.answers, event.data.answer)
+      takeShadow(draft.shadows, event.data.shadow)
       return
     case "policy.resolved":
       draft.policyVersion = event.data.policyVersion ?? draft.policyVersion
@@ -246,6 +242,11 @@ const take = (draft: Draft, event: KnownEvent): void => {
       if (draft.denials.length < MAX_DENIALS) draft.denials.push(denialOf(event))
       return
     case "llm.call.completed":
+      if (event.data.shadow !== undefined) {
+        spend(draft.shadowSpending, event.data)
+        noteModel(draft.models, event.data)
+        return
+      }
       spend(draft.spending, event.data)
       if (draft.commitment === undefined) noteModel(draft.models, event.data)
       return
@@ -259,6 +260,12 @@ const take = (draft: Draft, event: KnownEvent): void => {
 const takeAnswer = (answers: Map<string, AnswerFact>, answer: AnswerFact | undefined): void => {
   if (answer === undefined || answers.has(answer.messageId) || answers.size >= MAX_ANSWERS) return
   answers.set(answer.messageId, answer)
+}
+
+/** The first acts of a shadow count: the launch service adds them once. */
+const takeShadow = (shadows: Map<string, ShadowFact>, fact: ShadowFact | undefined): void => {
+  if (fact === undefined || shadows.has(fact.shadow) || shadows.size >= MAX_SHADOWS) return
+  shadows.set(fact.shadow, fact)
 }
 
 /** The acts, each with the answer that it is the message of: by the id of the message, and by its sender. */
@@ -318,28 +325,6 @@ const denialOf = (event: EventOf<"policy.denied">): Denial => {
 
 const boundOr = (text: string | undefined): string | undefined => (text === undefined ? undefined : boundProse(text))
 
-const noteModel = (models: Map<string, ReadonlyArray<string>>, usage: EventData<"llm.call.completed">): void => {
-  if (usage.model === undefined || usage.model === "") return
-  const model = boundName(usage.model)
-  const known = models.get(usage.sender) ?? []
-  if (known.length < MAX_MODELS && !known.includes(model)) models.set(usage.sender, [...known, model])
-}
-
-const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.completed">): void => {
-  const { calls, costBasis, estimatedCostUsd = 0, sender, totalTokens } = usage
-  const so = spending.get(sender)
-  const callsWithoutUsage = (so?.callsWithoutUsage ?? 0) + (lacksUsage(usage) ? calls : 0)
-  const guessedCostUsd = sumUsd([so?.guessedCostUsd ?? 0, costBasis === "fallback" ? estimatedCostUsd : 0])
-  spending.set(sender, {
-    participantId: sender,
-    calls: (so?.calls ?? 0) + calls,
-    totalTokens: (so?.totalTokens ?? 0) + totalTokens,
-    costUsd: sumUsd([so?.costUsd ?? 0, estimatedCostUsd]),
-    ...(guessedCostUsd > 0 && { guessedCostUsd }),
-    ...(callsWithoutUsage > 0 && { callsWithoutUsage })
-  })
-}
-
 const finished = (draft: Draft): Deliberation => {
   const { at, commitment, declared, denials, descriptor, expiresAtUnixMs, initiator } = draft
   const acts = withAnswers(draft)
@@ -363,6 +348,8 @@ const finished = (draft: Draft): Deliberation => {
     denials,
     spending: commitment === undefined ? [...draft.spending.values()] : draft.spent,
     models: draft.models,
+    shadows: draft.shadows,
+    shadowSpending: draft.shadowSpending,
     policyVersion: draft.policyVersion,
     descriptor,
     runtimeVersion: draft.runtimeVersion,

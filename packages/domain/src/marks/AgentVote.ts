@@ -6,6 +6,7 @@ import { BACKTEST_TYPES } from "../insight/Backtest.ts"
 import { ballotOf, hasBallots, type VoteValue, withBallots } from "../insight/Ballots.ts"
 import type { Deliberation } from "../insight/Deliberation.ts"
 import { positionUnder } from "../insight/Position.ts"
+import { withShadow } from "../insight/WithShadow.ts"
 import { isOfDeadline } from "../insight/why/Persons.ts"
 import { policyThreshold } from "../policies/Evaluation.ts"
 
@@ -49,7 +50,8 @@ const NO_VOTE = () => undefined
 /**
  * Reads the vote of an agent, undefined when it cast none: in a run without decision or whose outcome is not stated, of
  * a mode without votes, or after the decision. It is its last one on the proposal that the decision names, or on any
- * where the decision names none. The acts of the run are evaluated once for all agents.
+ * where the decision names none. The acts of the run are evaluated once for all agents. The name of a shadow reads its
+ * vote as if it had acted instead of its participant.
  */
 export const agentVotes = (run: Deliberation, by: ActivePolicy): ((participantId: string) => AgentVote | undefined) => {
   const { commitment, initiator, mode, participants, spending } = run
@@ -68,6 +70,8 @@ export const agentVotes = (run: Deliberation, by: ActivePolicy): ((participantId
   const isNamed = cast.some(({ proposalId }) => proposalId === commitment.proposalId)
   const rules = by.sessionRules
   return (participantId) => {
+    const shadow = run.shadows.get(participantId)
+    if (shadow !== undefined) return agentVotes({ ...withShadow(run, shadow), shadows: new Map() }, by)(shadow.as)
     const own = cast.findLast(
       (one) => one.by === participantId && (!isNamed || one.proposalId === commitment.proposalId)
     )

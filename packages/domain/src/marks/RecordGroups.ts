@@ -1,3 +1,5 @@
+import { shareDifference } from "../statistics/Newcombe.ts"
+import type { ShareInterval } from "../statistics/Wilson.ts"
 import { percentText } from "../values/Percent.ts"
 import { type AgentRecord, type AgentTally, addVote, agentRecord, emptyTally } from "./AgentRecord.ts"
 import type { AgentVote } from "./AgentVote.ts"
@@ -110,16 +112,10 @@ const rightText = ({ judged, right, rightInterval, rightShare }: Right): string 
       ? `${right} of 1`
       : `${percentText(rightShare)} of ${judged} (${percentText(rightInterval.low)} to ${percentText(rightInterval.high)})`
 
-/** The difference of two shares with its interval of 95 % (Newcombe 1998, method 10). */
-const difference = (after: Right, before: Right) => {
-  const [one, other] = [after.rightShare ?? 0, before.rightShare ?? 0]
-  const [high, low] = [after.rightInterval ?? { low: 0, high: 1 }, before.rightInterval ?? { low: 0, high: 1 }]
-  return {
-    value: one - other,
-    low: one - other - Math.hypot(one - high.low, low.high - other),
-    high: one - other + Math.hypot(high.high - one, other - low.low)
-  }
-}
+const shareOf = ({ rightInterval = { low: 0, high: 1 }, rightShare = 0 }: Right): ShareInterval => ({
+  rate: rightShare,
+  ...rightInterval
+})
 
 const confidenceText = ({ confidence }: Pick<AgentRecord, "confidence">): string => {
   if (confidence === undefined) return "Its judged votes state no confidence."
@@ -151,7 +147,7 @@ const promptsText = ({ all, groups, unknown }: GroupedTally): string | undefined
   if (rest.judged === 0)
     return `With the latest prompt ${latest.name} all of them, with earlier ones no decision is judged${open}.`
   const before = agentRecord({ ...emptyTally, ...rest })
-  const { high, low, value } = difference(after, before)
+  const { high, low, value } = shareDifference(shareOf(after), shareOf(before))
   const isShown = low > 0 || high < 0
   const step = `${points(Math.abs(value))} points ${value < 0 ? "less" : "more"} (difference ${points(low)} to ${points(high)})`
   return `With the latest prompt ${latest.name} right in ${rightText(after)}, before in ${rightText(before)}: ${step}${isShown ? "" : ", which may be chance"}${open}.`

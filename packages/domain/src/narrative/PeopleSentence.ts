@@ -69,12 +69,20 @@ const escalationSentence = (
     : { ...of, verb, ...names, note: phrase`and no person of these is known`, tone: "warn", weight: "high" }
 }
 
+const BY_LINK = phrase`by a personal link, the weakest proof`
+
 /** Who gave the answer of a seat, or that its deadline acted. */
-export const answerSentence = ({ deadline, hash, onBehalfOf, person, seat }: AnswerFact): Sentence => {
+export const answerSentence = ({ deadline, hash, onBehalfOf, person, proof, seat }: AnswerFact): Sentence => {
   const of = ofSeat(seat, hash)
   if (person !== undefined) {
-    const note = onBehalfOf === undefined ? undefined : phrase`on behalf of person:${onBehalfOf}`
-    return { ...of, verb: "has the answer of", object: `person:${person}`, note, tone: "calm", weight: "normal" }
+    const behalf = onBehalfOf === undefined ? undefined : phrase`on behalf of person:${onBehalfOf}`
+    const isLink = proof === "link"
+    const note = isLink ? (behalf === undefined ? BY_LINK : phrase`${behalf}, ${BY_LINK}`) : behalf
+    return {
+      ...{ ...of, verb: "has the answer of", object: `person:${person}`, note },
+      tone: isLink ? "warn" : "calm",
+      weight: "normal"
+    }
   }
   return { ...of, ...noAnswer(deadline), note: phrase`so its deadline acts`, tone: "warn", weight: "high" }
 }

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { type AnswerFact, SHOWN_HASH_SIGNS } from "../events/PeopleFacts.ts"
+import { type AnswerFact, AnswerProof, SHOWN_HASH_SIGNS } from "../events/PeopleFacts.ts"
 import { AnswerAct } from "./AnswerAct.ts"
 import { boundedText, nonceText, sha256Text, timeText } from "./ArtifactTexts.ts"
 import { Basis } from "./Basis.ts"
@@ -24,7 +24,7 @@ export const PeopleAnswer = Schema.Struct({
   origin: Schema.Literals(["person", "deadline"]),
   person: optional(boundedText),
   onBehalfOf: optional(boundedText),
-  proof: optional(Schema.Literals(["none", "session", "fresh", "passkey", "slack"])),
+  proof: optional(AnswerProof),
   act: AnswerAct,
   recommendation: optional(boundedText),
   confidence: optional(Schema.Finite),
@@ -76,7 +76,8 @@ export type PeopleAnswer = typeof PeopleAnswer.Type
 
 /** What the event of the artifact says: its content without free text. */
 export const answerFactOf = (answer: PeopleAnswer): AnswerFact => {
-  const { answeredAt, askedAt, deadline, item, messageId, onBehalfOf, person, proposalHash, revealed, seat } = answer
+  const { answeredAt, askedAt, deadline, item, messageId, onBehalfOf, person, proof, proposalHash, revealed, seat } =
+    answer
   const unseen: Record<string, number> = {}
   for (const { type } of answer.unseen) unseen[type] = (unseen[type] ?? 0) + 1
   return {
@@ -90,6 +91,7 @@ export const answerFactOf = (answer: PeopleAnswer): AnswerFact => {
     revealed,
     ...(person !== undefined && { person }),
     ...(onBehalfOf !== undefined && { onBehalfOf }),
+    ...(proof !== undefined && { proof }),
     ...(deadline !== undefined && { deadline })
   }
 }

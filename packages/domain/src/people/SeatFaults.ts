@@ -3,6 +3,7 @@ import { actionLog } from "../insight/ActionLog.ts"
 import { isAllowed } from "../insight/ActivePolicy.ts"
 import type { BoundPolicy } from "../policies/Policy.ts"
 import { PINNED_RELEASE } from "../policies/Release.ts"
+import { assignableNames } from "./Person.ts"
 import {
   ACTS_OF_MODE,
   type PeopleFault,
@@ -16,6 +17,14 @@ import { longestSuspendMs } from "./suspend/Suspension.ts"
 
 /** What people sign in with at a service: its keys, an OIDC issuer, or nothing. */
 export type SignInKind = "key" | "oidc" | "none"
+
+/** A person of the pack's directory. */
+export interface DirectoryPerson {
+  readonly id: string
+  readonly groups: ReadonlyArray<string>
+  /** Whether the person has no sign-in, and answers by links. */
+  readonly hasLink: boolean
+}
 
 /** What `people:` is checked against. */
 export interface PeopleContext {
@@ -31,6 +40,8 @@ export interface PeopleContext {
   readonly policy: BoundPolicy | undefined
   /** The groups that the directory defines; undefined where groups come from tokens. */
   readonly groups: ReadonlySet<string> | undefined
+  /** The people of the directory; undefined where there is none. */
+  readonly persons?: ReadonlyArray<DirectoryPerson> | undefined
   /** What people sign in with; undefined where it is not known. */
   readonly signIn?: SignInKind | undefined
 }
@@ -99,6 +110,7 @@ const seatFaults = (seat: string, text: PeopleText[string], context: PeopleConte
   if (rules.proof !== "session" && LACKS[context.signIn ?? "oidc"] !== undefined) {
     refuse("proof", `proof ${rules.proof} needs a sign-in at an OIDC issuer: ${LACKS[context.signIn ?? "oidc"]}`)
   }
+  linkFaults(rules, context.persons, refuse, warn)
   if (context.policy !== undefined) policyFaults(seat, mode, rules, context.policy, context, refuse, warn)
   if (rules.ask === "pivotal" && rules.reveal === "after") {
     warn("ask", "a question comes only while it counts: its arrival shows the person that the votes are close")
@@ -145,6 +157,28 @@ const escalationFaults = (rules: SeatRules, { groups, ttlMs }: PeopleContext, re
     if (to.every((name) => before.has(name))) {
       warn("escalate", `step ${index + 1} adds no person and no group: ${to.join(", ")} may answer before it`)
     }
+  }
+}
+
+/** A link proves no sign-in: a seat that needs a proof of one takes no answer of a person who has a link alone. */
+const linkFaults = (
+  { assign, escalate, proof }: SeatRules,
+  persons: ReadonlyArray<DirectoryPerson> = [],
+  refuse: Add,
+  warn: Add
+): void => {
+  if (proof === "session") return
+  const names = new Set([...assign, ...escalate.flatMap(({ to }) => to)])
+  for (const name of names) {
+    const linked = persons
+      .filter((person) => person.hasLink && assignableNames(person).includes(name))
+      .map(({ id }) => id)
+      .join(", ")
+    if (linked === "") continue
+    if (name === `person:${linked}`)
+      refuse("proof", `${linked} answers by personal links, which proof ${proof} refuses`)
+    // Tokens can have further members, who sign in.
+    else warn("proof", `${name}: ${linked} can answer by personal links alone, which proof ${proof} refuses`)
   }
 }
 

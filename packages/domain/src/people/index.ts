@@ -56,6 +56,21 @@ export {
 export { statedTime, TIME_FORM } from "./escalate/StatedTime.ts"
 export { ItemState, isClosed, mayBecome } from "./ItemLife.ts"
 export {
+  CODE_LIFE_MS,
+  CODE_RANGE,
+  codeText,
+  codeVerdict,
+  LINK_LIFE_MS,
+  type LinkEnd,
+  type LinkedQuestion,
+  linkEnd,
+  linkEndsAtUnixMs,
+  MAX_SENT_CODES,
+  MAX_WRONG_CODES,
+  maskedAddress,
+  type PersonalLink
+} from "./links/PersonalLink.ts"
+export {
   type ChatFormat,
   chatBody,
   questionFacts,
@@ -68,11 +83,14 @@ export {
 } from "./notices/ItemMessage.ts"
 export {
   ASKING_EVENTS,
+  type Concern,
+  codeMail,
   DIGEST_ABOVE,
   type Digest,
   digestMail,
   digestOf,
   MAIL,
+  type MailLink,
   type MailText,
   type Notice,
   type NoticeEvent,
@@ -100,7 +118,7 @@ export {
   type PublicPoint,
   readSignedText
 } from "./passkeys/PasskeyProof.ts"
-export { type PeopleContext, peopleFaults, type SignInKind } from "./SeatFaults.ts"
+export { type DirectoryPerson, type PeopleContext, peopleFaults, type SignInKind } from "./SeatFaults.ts"
 export { seatInfluence } from "./SeatInfluence.ts"
 export {
   type ItemChange,
@@ -167,8 +185,6 @@ export { RemoteAgent, RemoteTurns } from "./turns/RemoteAgent.ts"
 export { interfaceOf, RemoteCard, RemoteInterface } from "./turns/RemoteCard.ts"
 export {
   hasMessage,
-  isFinal,
-  isStopped,
   RemoteEvent,
   RemoteMessage,
   RemoteReply,

@@ -1,4 +1,5 @@
-import { fisherDrop, logChoose, type Sample } from "./Fisher.ts"
+import { binomialAtMost } from "./Binomial.ts"
+import { fisherDrop, type Sample } from "./Fisher.ts"
 
 /** The chance to find a drop that counts as seen. */
 const POWER = 0.8
@@ -32,19 +33,8 @@ export const unseenDrop = (before: Sample, n: number, test: DropTest): number =>
   let [low, high] = [0, rate]
   for (let step = 0; step < STEPS; step++) {
     const middle = (low + high) / 2
-    if (atMost(most, n, middle) >= POWER) low = middle
+    if (binomialAtMost(most, n, middle) >= POWER) low = middle
     else high = middle
   }
   return rate - low
-}
-
-/** The probability of at most `count` successes of `n` with this rate. */
-const atMost = (count: number, n: number, rate: number): number => {
-  if (rate <= 0) return 1
-  if (rate >= 1) return count >= n ? 1 : 0
-  let sum = 0
-  for (let k = 0; k <= count; k++) {
-    sum += Math.exp(logChoose(n, k) + k * Math.log(rate) + (n - k) * Math.log(1 - rate))
-  }
-  return Math.min(1, sum)
 }

@@ -120,6 +120,13 @@ const explain = (drafts: Drafts) => {
 }
 
 describe("why, of an answer of a person", () => {
+  it("given a personal link, says that it is the weakest proof; given any other proof, does not", () => {
+    const textOf = (proof: PeopleAnswer["proof"] & {}) =>
+      explain(session(rejects, artifactOf(answer({ proof })))).claims[0]?.text ?? ""
+    assert.include(textOf("link"), "; by a personal link, the weakest proof: without a sign-in")
+    for (const proof of ["none", "slack", "session", "fresh"] as const) assert.notInclude(textOf(proof), "weakest")
+  })
+
   it("given an answer on record, names person, seat, time and hash, and leaves out the line of the reason", () => {
     const { claims } = explain(session(rejects, artifactOf(answer())))
     assert.deepStrictEqual(
@@ -231,15 +238,12 @@ describe("the answers of a seat", () => {
   })
 })
 
+const facts: EventFacts = {
+  ...{ silenceMs: undefined, durationMs: undefined, end: undefined },
+  ...{ streak: 0, isMindChange: false, isFailedAfterAll: false }
+}
+
 describe("the measure personSilent", () => {
-  const facts: EventFacts = {
-    silenceMs: undefined,
-    durationMs: undefined,
-    streak: 0,
-    isMindChange: false,
-    end: undefined,
-    isFailedAfterAll: false
-  }
   const changes = (draft: EventDraft) => {
     const [event] = eventsOf(draft)
     if (event === undefined) throw new Error("no event")
@@ -259,14 +263,6 @@ describe("the measure personSilent", () => {
 })
 
 describe("the measure personUnreached", () => {
-  const facts: EventFacts = {
-    silenceMs: undefined,
-    durationMs: undefined,
-    streak: 0,
-    isMindChange: false,
-    end: undefined,
-    isFailedAfterAll: false
-  }
   it.each([
     ["that reaches a person", escalated("persons"), 0],
     ["that only tokens can show", escalated("unknown"), 1],
@@ -277,6 +273,18 @@ describe("the measure personUnreached", () => {
     const [event] = eventsOf(recorded({ item: itemFactOf(content) }))
     if (event === undefined) throw new Error("no event")
     assert.lengthOf(measureOf("personUnreached").change(reread(event), facts, false), count)
+  })
+})
+
+describe("the measure personUnnotified", () => {
+  it.each([
+    ["undelivered", 1],
+    ["opened", 0],
+    ["reminded", 0]
+  ] as const)("counts a question that is %s %d times", (event, count) => {
+    const [found] = eventsOf(recorded({ item: itemFactOf(item({ event, state: "open", unanswered: false })) }))
+    if (found === undefined) throw new Error("no event")
+    assert.lengthOf(measureOf("personUnnotified").change(reread(found), facts, false), count)
   })
 })
 
@@ -309,6 +317,14 @@ describe("the sentences of questions and answers", () => {
     [
       "officer has the answer of person:ben (hash 1a2b3c4d), on behalf of person:ada",
       artifactOf(answer({ person: "ben", onBehalfOf: "ada" }))
+    ],
+    [
+      "officer has the answer of person:dora (hash 1a2b3c4d), by a personal link, the weakest proof",
+      artifactOf(answer({ person: "dora", proof: "link" }))
+    ],
+    [
+      "officer has the answer of person:dora (hash 1a2b3c4d), on behalf of person:ada, by a personal link, the weakest proof",
+      artifactOf(answer({ person: "dora", onBehalfOf: "ada", proof: "link" }))
     ],
     [
       "officer has its question escalated to group:leads, person:cro (hash 1a2b3c4d)",

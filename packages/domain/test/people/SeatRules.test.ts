@@ -147,6 +147,18 @@ describe("people of a scenario", () => {
     ],
     ["a proof that a key cannot give", { proof: "fresh" }, { signIn: "key" }, "proof: proof fresh needs a sign-in"],
     ["a proof without an issuer", { proof: "fresh" }, { signIn: "none" }, "proof: proof fresh needs a sign-in at an"],
+    [
+      "a proof that a personal link cannot give",
+      { proof: "fresh", assign: ["person:dora", "group:risk"] },
+      { persons: [{ id: "dora", groups: [], hasLink: true }] },
+      "proof: dora answers by personal links, which proof fresh refuses"
+    ],
+    [
+      "the same in an escalation",
+      { proof: "passkey", escalate: [{ after: "1h", to: ["person:dora"] }] },
+      { persons: [{ id: "dora", groups: ["risk"], hasLink: true }] },
+      "proof: dora answers by personal links, which proof passkey refuses"
+    ],
     ["a passkey without an issuer", { proof: "passkey" }, { signIn: "key" }, "proof: proof passkey needs a sign-in at"],
     [
       "a handoff that silence accepts",
@@ -202,6 +214,17 @@ describe("people of a scenario", () => {
       "its arrival shows the person that the votes are close"
     ],
     ["the session ends at the deadline", { deadline: "5h", onDeadline: "reject" }, {}, "onDeadline may come too late"],
+    [
+      "a group has a person with a link alone, and the seat needs a sign-in",
+      { proof: "passkey", assign: ["group:risk"] },
+      {
+        persons: [
+          { id: "dora", groups: ["risk"], hasLink: true },
+          { id: "ana", groups: ["risk"], hasLink: false }
+        ]
+      },
+      "proof: group:risk: dora can answer by personal links alone, which proof passkey refuses"
+    ],
     [
       "a step adds no person and no group",
       { assign: ["group:risk"], escalate: [{ after: "1h", to: ["group:risk"] }] },

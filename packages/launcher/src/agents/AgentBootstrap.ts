@@ -19,7 +19,25 @@ export interface AgentAssignment {
   readonly cancelCallback?: CancelCallback | undefined
   /** An entry of `OTEL_EXPORTER_OTLP_HEADERS` that lets its spans join the run; undefined without one. */
   readonly joinHeader?: string | undefined
+  /** The agent is tried beside its participant: under this name, and with a server of its own as its runtime. */
+  readonly shadow?: ShadowAssignment | undefined
 }
+
+export interface ShadowAssignment {
+  readonly name: string
+  /** `host:port` on this machine, without TLS. */
+  readonly runtimeAddress: string
+}
+
+/** The runtime that an agent connects to. */
+const runtimeOf = ({ shadow }: AgentAssignment, settings: LauncherSettingsShape) =>
+  shadow === undefined
+    ? {
+        address: settings.runtimeAddress,
+        tls: settings.runtimeTls,
+        allowInsecure: settings.runtimeAllowInsecure
+      }
+    : { address: shadow.runtimeAddress, tls: false, allowInsecure: true }
 
 /** Content of the bootstrap file with the identity of an agent. Absent values leave no key. */
 export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSettingsShape): BootstrapContent => {
@@ -27,14 +45,15 @@ export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSetti
   const { session } = compiled.runDescriptor
   const { policyHints, sessionContext } = compiled.scenarioMeta
   const isInitiator = compiled.initiator?.participantId === binding.participantId
+  const runtime = runtimeOf(assignment, settings)
   return {
     participant_id: binding.participantId,
     session_id: compiled.sessionId,
     mode: session.modeName,
-    runtime_url: settings.runtimeAddress,
+    runtime_url: runtime.address,
     auth_token: token,
-    secure: settings.runtimeTls,
-    allow_insecure: settings.runtimeAllowInsecure,
+    secure: runtime.tls,
+    allow_insecure: runtime.allowInsecure,
     participants: session.participants.map(({ id }) => id),
     mode_version: session.modeVersion,
     configuration_version: session.configurationVersion,
@@ -87,29 +106,35 @@ export const environmentOf = (
   settings: LauncherSettingsShape,
   bootstrapFile: string
 ): Readonly<Record<string, string>> => {
-  const { compiled, binding, token, framework, cancelCallback: callback } = assignment
+  const { compiled, binding, token, framework, cancelCallback: callback, shadow } = assignment
+  const runtime = runtimeOf(assignment, settings)
   const values = {
     BOOTSTRAP_FILE: bootstrapFile,
     FRAMEWORK: framework,
     PARTICIPANT_ID: binding.participantId,
     RUN_ID: compiled.sessionId,
     SESSION_ID: compiled.sessionId,
-    RUNTIME_ADDRESS: settings.runtimeAddress,
+    RUNTIME_ADDRESS: runtime.address,
     RUNTIME_TOKEN: token,
-    RUNTIME_TLS: String(settings.runtimeTls),
-    RUNTIME_ALLOW_INSECURE: String(settings.runtimeAllowInsecure),
+    RUNTIME_TLS: String(runtime.tls),
+    RUNTIME_ALLOW_INSECURE: String(runtime.allowInsecure),
     CANCEL_CALLBACK_HOST: callback?.host ?? "",
     CANCEL_CALLBACK_PORT: callback === undefined ? "" : String(callback.port),
     CANCEL_CALLBACK_PATH: callback?.path ?? "",
     LOG_LEVEL: "info"
   }
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) => [
-      [`MACP_${name}`, value],
-      [`PROTO_${name}`, value]
-    ])
-  )
+  const named = Object.entries(values).flatMap(([name, value]) => [
+    [`MACP_${name}`, value],
+    [`PROTO_${name}`, value]
+  ])
+  // Its spans say that they are of a shadow, which no cost of the run has.
+  const resource =
+    shadow === undefined ? [] : [["OTEL_RESOURCE_ATTRIBUTES", `${SHADOW}=${encodeURIComponent(shadow.name)}`]]
+  return Object.fromEntries([...named, ...resource])
 }
+
+/** The resource attribute of the spans of a shadow. */
+const SHADOW = "runplane.shadow"
 
 const initiatorBlock = ({ sessionStart, kickoff }: LaunchInitiator): NonNullable<BootstrapContent["initiator"]> => ({
   session_start: {

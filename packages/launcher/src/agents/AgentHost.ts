@@ -97,11 +97,12 @@ export class AgentHost extends Context.Service<
         { id, tail }: HostedProcess
       ) {
         const { compiled, binding } = assignment
+        const name = assignment.shadow?.name ?? binding.participantId
         const command = yield* agentCommand(manifest, settings)
         const { file, rewrite } = yield* bootstrapFile(
           { folder: settings.bootstrapDir, reader: settings.agentUser },
           compiled.sessionId,
-          binding.participantId,
+          name,
           bootstrapOf(assignment, settings)
         ).pipe(
           Effect.catchTag("PlatformError", (error) =>
@@ -120,15 +121,13 @@ export class AgentHost extends Context.Service<
         yield* Effect.forkScoped(
           Stream.runForEach(assignment.renewals ?? Stream.never, (token) =>
             Effect.catch(rewrite(bootstrapOf({ ...assignment, token }, settings)), (error) =>
-              Effect.logWarning(`the renewed token of ${binding.participantId} was not written: ${error.reason._tag}`)
+              Effect.logWarning(`the renewed token of ${name} was not written: ${error.reason._tag}`)
             )
           ).pipe(
-            Effect.catchDefect((defect) =>
-              Effect.logError(`the token of ${binding.participantId} is not renewed any more`, defect)
-            )
+            Effect.catchDefect((defect) => Effect.logError(`the token of ${name} is not renewed any more`, defect))
           )
         )
-        const prefix = `[${manifest.framework}:${binding.participantId}:${compiled.sessionId}]`
+        const prefix = `[${manifest.framework}:${name}:${compiled.sessionId}]`
         const ready = yield* Deferred.make<void>()
         const { readyText } = manifest.host
         const perSecond = settings.agentLogBytesPerSecond
@@ -176,7 +175,8 @@ export class AgentHost extends Context.Service<
 
       const attach = Effect.fn("AgentHost.attach")(function* (assignment: AgentAssignment, manifest: AgentManifest) {
         const runId = assignment.compiled.sessionId
-        const { agentRef, participantId } = assignment.binding
+        const { agentRef } = assignment.binding
+        const participantId = assignment.shadow?.name ?? assignment.binding.participantId
         const key = JSON.stringify([runId, participantId])
         const running = agents.get(key)
         if (running !== undefined) return attached(running, stop(running))

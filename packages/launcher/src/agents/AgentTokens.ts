@@ -36,6 +36,8 @@ export interface TokenRequest {
   readonly isInitiator: boolean
   /** The participant is a person: its token sends no Signal and no Progress. */
   readonly isSeat?: boolean
+  /** The token reads sessions alone, as an observer. */
+  readonly isObserver?: boolean
   /** The token suspends and resumes sessions alone: it sends no message. */
   readonly isControl?: boolean
   /** How long the session may last, ms: agents that cannot read a renewed token have this one only. */
@@ -157,14 +159,14 @@ const dueAt = ({ expiresAt, lifeMs }: CachedToken) => expiresAt - Math.min(RENEW
  * (docs/internals/launch.md#tokens). The empty mode is that of Signal and Progress envelopes.
  */
 const scopesOf = (
-  { participantId, modeName, isInitiator, isControl = false, isSeat = false }: TokenRequest,
+  { participantId, modeName, isInitiator, isControl = false, isObserver = false, isSeat = false }: TokenRequest,
   auth: AuthSettings
 ): Readonly<Record<string, unknown>> => {
   const scopes: Record<string, unknown> = {
     can_start_sessions: isInitiator,
-    is_observer: false,
+    is_observer: isObserver,
     // Control calls need the name of the initiator, and no mode.
-    allowed_modes: isControl ? [] : isSeat ? [modeName] : [modeName, ""],
+    allowed_modes: isControl || isObserver ? [] : isSeat ? [modeName] : [modeName, ""],
     ...(Object.hasOwn(auth.scopeOverrides, participantId) ? auth.scopeOverrides[participantId] : {})
   }
   return Object.fromEntries(Object.entries(scopes).filter(([, value]) => value !== null))

@@ -154,6 +154,7 @@ const validate = Command.make(
       ? checkScenario(yield* folder.scenario(directory), {
           compileSchema: compileInputSchema,
           knowsAgent: agents.knowsAgent,
+          isPerson: agents.isPerson,
           packSlug: packSlugOf(yield* folder.read(path.join(directory, "../../../pack.yaml"))),
           undescribedCommitment: "warning"
         })
@@ -172,7 +173,7 @@ const validate = Command.make(
             ...policyFindings(checked, policies),
             ...peopleFindings(
               checked,
-              { isPerson: agents.isPerson, isRemote: agents.isRemote, groups: inPack.groups, signIn },
+              { ...inPack, isPerson: agents.isPerson, isRemote: agents.isRemote, signIn },
               policies
             )
           ])

@@ -16,7 +16,6 @@ import { type CheckedScenario, checkScenario, type ScenarioChecksContext } from 
 /** What `lint` reads besides the packs. */
 export interface LintContext extends Omit<ScenarioChecksContext, "undescribedCommitment"> {
   readonly policies: CheckedPolicies
-  /** Which agents are persons; undefined where the catalog of agents is not known. */
   readonly isPerson: KnownPeople["isPerson"]
   /** Which agents speak A2A; undefined where the catalog is not known. */
   readonly isRemote: KnownRemotes
@@ -60,9 +59,9 @@ export const lintPacks = Effect.fnUntraced(function* (
       if (other !== undefined) findings.push(errorIn(file, `the slug "${pack.slug}" is taken by ${other}`))
       fileOf.set(pack.slug, file)
     }
-    const { findings: inDirectory, groups } = yield* readDirectory(packs, directory)
+    const { findings: inDirectory, groups, persons } = yield* readDirectory(packs, directory)
     findings.push(...inDirectory)
-    findings.push(...(yield* lintScenarios(packs, directory, pack.slug, { ...context, groups })))
+    findings.push(...(yield* lintScenarios(packs, directory, pack.slug, { ...context, groups, persons })))
   }
   const result: LintResult = { packs: count, findings }
   return result

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import type { LaunchPlan } from "../catalog/Catalog.ts"
-import { groupsIn } from "../catalog/Catalog.ts"
+import { groupsIn, personsIn } from "../catalog/Catalog.ts"
 import { DIRECTORY_KEYS, unknownKeys } from "../catalog/KnownKeys.ts"
 import { decodePart, PeopleDocument } from "../catalog/PackDocuments.ts"
 import { PEOPLE_FILE } from "../catalog/PeopleFile.ts"
@@ -21,11 +21,11 @@ import { errorIn, type Finding, failureIn, findingAt } from "./Finding.ts"
 import type { PacksFolder } from "./PacksFolder.ts"
 import type { CheckedScenario } from "./ScenarioChecks.ts"
 
-/** The groups of a pack's directory, and what is wrong with its file. */
+/** The groups and the people of a pack's directory, and what is wrong with its file. */
 export const readDirectory = Effect.fnUntraced(function* (packs: PacksFolder, directory: string) {
   const path = yield* Path.Path
   const file = path.join(directory, PEOPLE_FILE)
-  const nothing: { readonly groups: ReadonlySet<string> | undefined; readonly findings: ReadonlyArray<Finding> } = {
+  const nothing: Pick<KnownPeople, "groups" | "persons"> & { readonly findings: ReadonlyArray<Finding> } = {
     groups: undefined,
     findings: []
   }
@@ -37,7 +37,7 @@ export const readDirectory = Effect.fnUntraced(function* (packs: PacksFolder, di
   const read = decodePart(PeopleDocument, document, reading.file, "")
   return Result.isFailure(read)
     ? { ...nothing, findings: [...keys, failureIn(reading, read.failure)] }
-    : { groups: groupsIn(read.success.people), findings: keys }
+    : { groups: groupsIn(read.success.people), persons: personsIn(read.success.people), findings: keys }
 })
 
 /** What is known of the agents of scenarios, and of their people. */

@@ -6,6 +6,7 @@ import { numberFaults } from "../catalog/NumberTexts.ts"
 import type { LaunchBlock, ScenarioDocument } from "../catalog/PackDocuments.ts"
 import { readScenario, readTemplate } from "../catalog/PackLoader.ts"
 import { scenarioFaults, templateFaults } from "../catalog/ScenarioFaults.ts"
+import { shadowFaults } from "../catalog/ShadowFaults.ts"
 import { copyFault, originalsFirst } from "../catalog/TemplateCopies.ts"
 import { deepMerge, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
 import { defaultsOf } from "../compile/CompileLaunch.ts"
@@ -18,6 +19,8 @@ import { mappingOf, objectAt, type ScenarioFolder } from "./PacksFolder.ts"
 export interface ScenarioChecksContext {
   readonly compileSchema: CompileInputSchema
   readonly knowsAgent: (agentRef: string) => boolean
+  /** Which agents are persons; undefined where the catalog of agents is not known. */
+  readonly isPerson?: ((agentRef: string) => boolean) | undefined
   /** Slug of the pack of the scenario; undefined when the pack file cannot be read. */
   readonly packSlug?: string | undefined
   /** Level of a commitment without a description: `validate` warns, `lint` refuses. */
@@ -64,6 +67,7 @@ export const checkScenario = (folder: ScenarioFolder, context: ScenarioChecksCon
         findingAt(scenario, fault)
       ),
       ...agentFindings(checked, context),
+      ...shadowAgentFindings(checked, context),
       ...commitmentFindings(scenario, spec.launch["commitments"], context.undescribedCommitment),
       ...extensionFindings(checked),
       ...templateFindings,
@@ -177,7 +181,10 @@ export const plansOf = ({ templates, version }: CheckedScenario) => [
 
 /** Every agent of the scenario and of its templates. */
 export const agentsOf = (checked: CheckedScenario): ReadonlyArray<string> =>
-  plansOf(checked).flatMap(({ launch }) => launch.participants.map(({ agentRef }) => agentRef))
+  plansOf(checked).flatMap(({ launch }) => [
+    ...launch.participants.map(({ agentRef }) => agentRef),
+    ...(launch.shadows ?? []).map(({ agent }) => agent)
+  ])
 
 /** Every participant is an agent of the catalog. */
 const agentFindings = ({ source, templates, version }: CheckedScenario, context: ScenarioChecksContext) => {
@@ -191,6 +198,29 @@ const agentFindings = ({ source, templates, version }: CheckedScenario, context:
     )
   ]
 }
+
+/** Every shadow is an agent of the catalog, beside an agent; what the file alone says of shadows is said elsewhere. */
+const shadowAgentFindings = (
+  { source, templates, version }: CheckedScenario,
+  { isPerson, knowsAgent }: ScenarioChecksContext
+) => {
+  const faultsOf = (launch: LaunchBlock, block: ReadonlyArray<string>) => {
+    const alone = new Set(shadowFaults(launch, { knows: undefined, isPerson: undefined }, block).map(said))
+    return shadowFaults(launch, { knows: knowsAgent, isPerson }, block).filter((fault) => !alone.has(said(fault)))
+  }
+  const own = faultsOf(version.base.launch, ["spec", "launch"])
+  const known = new Set(own.map(said))
+  return [
+    ...own.map((fault) => findingAt(source, fault)),
+    ...templates.flatMap(({ source, template }) =>
+      faultsOf(template.plan.launch, ["spec", "overrides", "launch"])
+        .filter((fault) => !known.has(said(fault)))
+        .map((fault) => findingAt(source, fault))
+    )
+  ]
+}
+
+const said = ({ message }: { readonly message: string }) => message
 
 const strangersOf = (
   source: Source,

@@ -1,4 +1,5 @@
 import type { CatalogEntryNotFound, LauncherFault } from "@runplane/api"
+import type { DirectoryPerson } from "@runplane/domain"
 import * as Result from "effect/Result"
 import { distinct, type JsonObject } from "../common/Json.ts"
 import { invalidPackData, packNotFound, scenarioNotFound, versionNotFound } from "../common/LaunchErrors.ts"
@@ -53,6 +54,8 @@ export interface ScenarioVersion {
   readonly schemaDefaults: JsonObject
   readonly validate: InputValidator
   readonly expectedDecisionKinds: ReadonlyArray<string> | undefined
+  /** The protocol by which other agents may start it; undefined for a scenario that is not published. */
+  readonly publish?: "a2a" | undefined
   /** The launch as the scenario declares it. */
   readonly base: LaunchPlan
   /** Templates sorted by slug, each with the launch it results in. */
@@ -74,6 +77,10 @@ export interface LaunchPlan {
 /** The groups that the people of a directory are in; undefined without a directory. */
 export const groupsIn = (people: PeopleDocument["people"] | undefined): ReadonlySet<string> | undefined =>
   people && new Set(Object.values(people).flatMap(({ groups = [] }) => groups))
+
+/** The people of a directory as the rules of seats see them. */
+export const personsIn = (people: PeopleDocument["people"] = {}): ReadonlyArray<DirectoryPerson> =>
+  Object.entries(people).map(([id, { groups = [], link }]) => ({ id, groups, hasLink: link !== undefined }))
 
 /** A scenario in a list: facts of the latest version. */
 export interface ScenarioSummary {

@@ -50,6 +50,7 @@ const launch: KnownKeys = {
     transportIdentity: free,
     metadata: free
   },
+  shadows: { as: free, agent: free },
   commitments: { id: free, title: free, description: free, requiredRoles: free, policyRef: free },
   contextTemplate: free,
   contextId: free,
@@ -81,7 +82,9 @@ export const PACK_KEYS: KnownKeys = {
 }
 
 /** The keys of `people.yaml`. */
-export const DIRECTORY_KEYS: KnownKeys = { people: { "*": { name: free, groups: free, email: free, slack: free } } }
+export const DIRECTORY_KEYS: KnownKeys = {
+  people: { "*": { name: free, groups: free, email: free, slack: free, link: free, code: free } }
+}
 
 /** The keys of `scenario.yaml`, those that have no effect yet included. */
 export const SCENARIO_KEYS: KnownKeys = {
@@ -89,6 +92,7 @@ export const SCENARIO_KEYS: KnownKeys = {
   kind: free,
   metadata: { pack: free, scenario: free, version: free, name: free, summary: free, tags: free, deprecated: free },
   spec: {
+    publish: free,
     runtime,
     inputs: { schema: free },
     launch,

@@ -37,17 +37,30 @@ const SlackMember = Schema.String.check(
   Schema.isPattern(/^[UW][A-Z0-9]{2,20}$/, { expected: "a member id of Slack such as U012AB3CD" })
 )
 
-/** `people.yaml`: the people of a pack, by the stable id that they sign in with. */
+const DirectoryPerson = Schema.Struct({
+  name: optional(Schema.String),
+  groups: optional(Schema.Array(Id)),
+  email: optional(Email),
+  slack: optional(SlackMember),
+  /** Without a sign-in: the person answers by links that are sent to `email`, with codes that are sent to `code`. */
+  link: optional(Schema.Literal("personal")),
+  code: optional(Email)
+})
+
+/** What is wrong with how a person gets a link and its codes: two ways, and no third one. */
+const linkFault = ({ code, email, link, slack }: typeof DirectoryPerson.Type) => {
+  if (link === undefined) return code === undefined ? undefined : { path: ["code"], issue: "needs link: personal" }
+  if (email === undefined) return { path: ["email"], issue: "is required by link: personal, which is sent to it" }
+  if (code === undefined) return { path: ["code"], issue: "is required by link: personal, whose codes are sent to it" }
+  if (code.toLowerCase() === email.toLowerCase()) {
+    return { path: ["code"], issue: "must be another address than email: who has the link would get its codes" }
+  }
+  return slack === undefined ? undefined : { path: ["link"], issue: "a person with a member id answers in Slack" }
+}
+
+/** `people.yaml`: the people of a pack, by their stable ids. */
 export const PeopleDocument = Schema.Struct({
-  people: Schema.Record(
-    Id,
-    Schema.Struct({
-      name: optional(Schema.String),
-      groups: optional(Schema.Array(Id)),
-      email: optional(Email),
-      slack: optional(SlackMember)
-    })
-  )
+  people: Schema.Record(Id, DirectoryPerson.check(Schema.makeFilter(linkFault)))
 })
 export type PeopleDocument = typeof PeopleDocument.Type
 
@@ -56,6 +69,9 @@ export type RuntimeBlock = typeof RuntimeBlock.Type
 
 export const Participant = Schema.Struct({ id: Text, role: Schema.String, agentRef: Text })
 export type Participant = typeof Participant.Type
+
+/** An agent that is tried beside a participant (docs/reference/shadows.md). */
+export const Shadow = Schema.Struct({ as: Text, agent: Text })
 
 /** One entry of `launch.kickoffTemplate`; only the keys that have an effect. */
 export const KickoffEntry = Schema.Struct({
@@ -91,7 +107,8 @@ export const LaunchBlock = Schema.Struct({
   kickoffTemplate: optional(Schema.Array(Schema.JsonObject)),
   metadataTemplate: optional(Schema.JsonObject),
   people: optional(PeopleText),
-  a2a: optional(TurnsText)
+  a2a: optional(TurnsText),
+  shadows: optional(Schema.Array(Shadow))
 })
 export type LaunchBlock = typeof LaunchBlock.Type
 
@@ -116,6 +133,7 @@ export const ScenarioDocument = Schema.Struct({
     tags: optional(Tags)
   }),
   spec: Schema.Struct({
+    publish: optional(Schema.Literal("a2a")),
     runtime: optional(Schema.JsonObject),
     inputs: Schema.Struct({ schema: Schema.JsonObject }),
     launch: Schema.JsonObject,

@@ -316,6 +316,7 @@ export const readScenario = (
       schemaDefaults: schemaDefaults(spec.inputs.schema),
       validate,
       expectedDecisionKinds: spec.outputs?.expectedDecisionKinds,
+      publish: spec.publish,
       base: yield* planOf(spec, {}, file, "spec.")
     }
     return { version, spec }

@@ -6,6 +6,7 @@ import { SCENARIO_KEYS, TEMPLATE_KEYS, unknownKeys } from "./KnownKeys.ts"
 import { isLinear, patternsIn } from "./LinearPattern.ts"
 import type { LaunchBlock } from "./PackDocuments.ts"
 import type { PackFault } from "./PackFault.ts"
+import { shadowFaults } from "./ShadowFaults.ts"
 
 /** The names of a scenario version that count: the slug of its pack, and its folders. */
 interface ScenarioNames {
@@ -28,9 +29,14 @@ export const scenarioFaults = (
   ...nameFaults(names, document["metadata"]),
   ...patternFaults(version),
   ...defaultFaults(version),
+  ...publishFaults(version),
   ...keyFaults(version.base, ["spec"]),
-  ...participantFaults(version.base.launch, ["spec", "launch"])
+  ...participantFaults(version.base.launch, ["spec", "launch"]),
+  ...shadowFaults(version.base.launch, NO_AGENTS, ["spec", "launch"])
 ]
+
+/** The file alone says nothing of the catalog of agents. */
+const NO_AGENTS = { knows: undefined, isPerson: undefined }
 
 /** The same of a template: only its overrides. Pure. */
 export const templateFaults = (
@@ -38,8 +44,12 @@ export const templateFaults = (
   { plan }: ScenarioTemplate,
   { base }: Version
 ): ReadonlyArray<PackFault> => {
-  const known = new Set(participantFaults(base.launch, []).map(({ message }) => message))
-  const brought = participantFaults(plan.launch, ["spec", "overrides", "launch"])
+  const faultsOf = (launch: LaunchBlock, block: ReadonlyArray<string>) => [
+    ...participantFaults(launch, block),
+    ...shadowFaults(launch, NO_AGENTS, block)
+  ]
+  const known = new Set(faultsOf(base.launch, []).map(({ message }) => message))
+  const brought = faultsOf(plan.launch, ["spec", "overrides", "launch"])
   const key =
     plan.execution.idempotencyKey === base.execution.idempotencyKey ? [] : keyFaults(plan, ["spec", "overrides"])
   return [...unknownKeys(document, TEMPLATE_KEYS), ...key, ...brought.filter(({ message }) => !known.has(message))]
@@ -84,6 +94,18 @@ const defaultFaults = ({ schemaDefaults, validate }: Version): ReadonlyArray<Pac
     const text = `the default of the input "${name}" contradicts its schema: ${instancePath} ${message}; change one of them`
     return [{ level: "error", at, message: text }]
   })
+
+/** Other agents choose a skill by its description. */
+const publishFaults = ({ metadata, publish }: Version): ReadonlyArray<PackFault> =>
+  publish === undefined || (metadata.summary !== undefined && !isBlank(metadata.summary))
+    ? []
+    : [
+        {
+          level: "warning",
+          at: ["spec", "publish"],
+          message: "metadata.summary is missing: other agents choose a published scenario by it"
+        }
+      ]
 
 /** A blank key would join all launches of all packs that have one. */
 const keyFaults = ({ execution }: Version["base"], block: ReadonlyArray<string>): ReadonlyArray<PackFault> => {

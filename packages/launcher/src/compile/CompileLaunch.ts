@@ -5,12 +5,13 @@ import type {
   LaunchInitiator,
   LaunchRejected
 } from "@runplane/api"
-import { isBlank, payloadTypeName } from "@runplane/domain"
+import { isBlank, payloadTypeName, shadowName } from "@runplane/domain"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { LaunchPlan, ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
 import { KickoffEntry, type LaunchBlock } from "../catalog/PackDocuments.ts"
 import { brokenIds, NOT_ONE_LINE, repeatedIds } from "../catalog/ScenarioFaults.ts"
+import { shadowFaults } from "../catalog/ShadowFaults.ts"
 import { distinct, type JsonObject } from "../common/Json.ts"
 import { compilationFailed, inputsInvalid, templateNotFound } from "../common/LaunchErrors.ts"
 import { compilePeople, type KnownPeople } from "./CompilePeople.ts"
@@ -25,6 +26,8 @@ export interface CompileContext {
   /** NODE_ENV. */
   readonly environment: string
   readonly people: KnownPeople
+  /** Undefined where the catalog of agents is not known. */
+  readonly knowsAgent?: ((agentRef: string) => boolean) | undefined
 }
 
 /** Tag that every launch carries first. */
@@ -51,6 +54,7 @@ export const compileLaunch = (
     yield* checkParticipants(launch.participants)
     const initiatorId = yield* initiatorIn(launch, kickoffs[0])
     const people = yield* compilePeople(launch, inputs, initiatorId, context.people)
+    const shadows = yield* compileShadows({ ...launch, ...present("initiatorParticipantId", initiatorId) }, context)
     const mode = request.mode ?? "sandbox"
 
     const compiled: CompileLaunchResult = {
@@ -93,10 +97,25 @@ export const compileLaunch = (
         ...present("expectedDecisionKinds", scenario.expectedDecisionKinds)
       },
       participantBindings: launch.participants.map(({ id, role, agentRef }) => ({ participantId: id, role, agentRef })),
-      ...present("people", people)
+      ...present("people", people),
+      ...present("shadows", shadows)
     }
     return compiled
   })
+
+/** The agents that are tried beside participants; undefined without any. Each refusal names its field. */
+const compileShadows = (
+  launch: LaunchBlock,
+  { knowsAgent: knows, people: { isPerson } }: CompileContext
+): Result.Result<CompileLaunchResult["shadows"], LaunchRejected> => {
+  const { shadows = [] } = launch
+  const faults = shadowFaults(launch, { knows, isPerson }, ["launch"])
+  if (faults.length > 0) {
+    return Result.fail(compilationFailed(faults.map(({ message }) => `launch.${message}`).join("; ")))
+  }
+  const named = shadows.map(({ agent, as }) => ({ shadow: shadowName(as, agent), as, agent }))
+  return Result.succeed(named.length === 0 ? undefined : named)
+}
 
 const unlessBlank = (text: string | undefined) => (text === undefined || isBlank(text) ? undefined : text)
 

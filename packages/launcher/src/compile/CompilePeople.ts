@@ -1,5 +1,6 @@
 import type { LaunchRejected } from "@runplane/api"
 import {
+  type DirectoryPerson,
   isAssignee,
   type PeopleContext,
   type PeopleFault,
@@ -21,6 +22,8 @@ export interface KnownPeople {
   readonly isPerson: ((agentRef: string) => boolean) | undefined
   /** Undefined where groups come from tokens. */
   readonly groups: ReadonlySet<string> | undefined
+  /** The people of the pack's directory. */
+  readonly persons?: ReadonlyArray<DirectoryPerson> | undefined
   /** Undefined where the service is not known. */
   readonly signIn?: SignInKind | undefined
 }
@@ -52,7 +55,7 @@ export const compilePeople = (
 export const seatContext = (
   { maxSuspendMs, modeName, participants, ttlMs }: LaunchBlock,
   initiator: string | undefined,
-  { groups, isPerson, signIn }: KnownPeople
+  { groups, isPerson, persons, signIn }: KnownPeople
 ): PeopleContext => ({
   modeName,
   ttlMs,
@@ -62,6 +65,7 @@ export const seatContext = (
   seats: isPerson && participants.flatMap(({ agentRef, id }) => (isPerson(agentRef) ? [id] : [])),
   policy: undefined,
   groups,
+  persons,
   signIn
 })
 

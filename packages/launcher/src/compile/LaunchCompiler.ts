@@ -11,7 +11,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AgentCatalog, isPerson, isRemote } from "../catalog/AgentCatalog.ts"
-import { findVersion, groupsIn } from "../catalog/Catalog.ts"
+import { findVersion, groupsIn, personsIn } from "../catalog/Catalog.ts"
 import { TIME_LIMIT } from "../catalog/InputSchema.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { type CompileFailure, invalidConfig } from "../common/LaunchErrors.ts"
@@ -61,6 +61,8 @@ function make(pin: RemoteAgents["Service"]["pin"] | undefined) {
     const isRemoteRef = agents.profiles.length === 0 ? undefined : (agentRef: string) => remotes.has(agentRef)
     const persons = new Set(agents.profiles.filter(isPerson).map(({ agentRef }) => agentRef))
     // Without profiles nothing is known of any agent.
+    const refs = new Set(agents.profiles.map(({ agentRef }) => agentRef))
+    const knowsAgent = agents.profiles.length === 0 ? undefined : (agentRef: string) => refs.has(agentRef)
     const isPersonRef = agents.profiles.length === 0 ? undefined : (agentRef: string) => persons.has(agentRef)
 
     const compile = Effect.fn("LaunchCompiler.compile")(function* (request: CompileRequest, given?: string) {
@@ -68,8 +70,9 @@ function make(pin: RemoteAgents["Service"]["pin"] | undefined) {
       const catalog = yield* registry.catalog
       const scenario = yield* Effect.fromResult(findVersion(catalog, at))
       const sessionId = given ?? (yield* random.uuidV4())
-      const groups = groupsIn(catalog.packs.find(({ slug }) => slug === at.pack)?.people)
-      const people = { isPerson: isPersonRef, groups, signIn }
+      const directory = catalog.packs.find(({ slug }) => slug === at.pack)?.people
+      const groups = groupsIn(directory)
+      const people = { isPerson: isPersonRef, groups, persons: personsIn(directory), signIn }
       const { launch } = (yield* Effect.fromResult(findTemplate(scenario, request.templateId)))?.plan ?? scenario.base
       if (pin !== undefined && database === undefined) {
         const lacks = (what: string) =>
@@ -78,7 +81,7 @@ function make(pin: RemoteAgents["Service"]["pin"] | undefined) {
         if (hasRemotes(launch, isRemoteRef)) return yield* lacks("an agent that speaks A2A")
       }
       const compiled = yield* Effect.fromResult(
-        compileLaunch(scenario, request, { sessionId, serviceName, environment, people })
+        compileLaunch(scenario, request, { sessionId, serviceName, environment, people, knowsAgent })
       ).pipe(
         Effect.tapErrorTag("LaunchRejected", (rejected) =>
           reachedTimeLimit(rejected)

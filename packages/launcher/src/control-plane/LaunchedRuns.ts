@@ -54,9 +54,10 @@ export class LaunchedRuns extends Context.Service<
     readonly submit: (descriptor: Descriptor) => Effect.Effect<Option.Option<ControlPlaneRun>, LaunchUnaffordable>
     /**
      * A header as an entry of `OTEL_EXPORTER_OTLP_HEADERS`, with a token that lets spans join the run of the session
-     * (docs/reference/ingest.md#tokens). None without a control plane, or when it issues none: that is logged.
+     * (docs/reference/ingest.md#tokens), those of a shadow under its name alone. None without a control plane, or
+     * when it issues none: that is logged.
      */
-    readonly joinHeader: (descriptor: Descriptor) => Effect.Effect<string | undefined>
+    readonly joinHeader: (descriptor: Descriptor, shadow?: string) => Effect.Effect<string | undefined>
     /** Reports that no agent will open the session of a run (docs/internals/launch.md#dead-agents). Logs failures. */
     readonly abandon: (runId: string, reason: string) => Effect.Effect<Abandonment>
     readonly phase: (runId: string) => Effect.Effect<RunPhase, NoAnswer>
@@ -127,9 +128,11 @@ const makeLaunchedRuns = Effect.fnUntraced(function* (
     )
   })
 
-  const joinHeader = Effect.fn("LaunchedRuns.joinHeader")(({ session: { sessionId, ttlMs } }: Descriptor) => {
+  const joinHeader = Effect.fn("LaunchedRuns.joinHeader")((descriptor: Descriptor, shadow?: string) => {
+    const { sessionId, ttlMs } = descriptor.session
     const issued = Effect.gen(function* () {
-      const request = post("/ingest/tokens", { sessionId, ttlMs: Math.min(ttlMs, MAX_TOKEN_TTL_MS) })
+      const life = Math.min(ttlMs, MAX_TOKEN_TTL_MS)
+      const request = post("/ingest/tokens", { sessionId, ttlMs: life, ...(shadow !== undefined && { shadow }) })
       const response = yield* client.execute(request)
       if (response.status !== 201) return yield* unusable(response.status)
       return (yield* Effect.flatMap(response.json, decodeJoinToken)).header

@@ -36,7 +36,9 @@ import { PolicyRegistration } from "../control-plane/PolicyRegistration.ts"
 import { controlPlaneForPeople, LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
 import { launchedSeats, longestLifeMs } from "../people/LaunchedSeats.ts"
 import { People } from "../people/People.ts"
+import { Shadows } from "../shadows/Shadows.ts"
 import { type KeyedLaunch, makeLaunchKeys } from "./LaunchKeys.ts"
+import { startShadows } from "./LaunchShadows.ts"
 import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
 import { failedParticipant, hostedAgent, type Member, ParticipantAgents } from "./ParticipantAgents.ts"
 import { makeRunEnds } from "./RunEnds.ts"
@@ -59,6 +61,12 @@ export class ExampleRuns extends Context.Service<
   {
     /** `requester` is the person who launches, if it is known: it may not answer for a seat of the session. */
     readonly run: (request: ExampleRunRequest, requester?: string) => Effect.Effect<ExampleRun, LauncherError>
+    /** A launch into a session that its caller chooses, and begins once. */
+    readonly launch: (
+      request: ExampleRunRequest,
+      keyed: KeyedLaunch,
+      requester?: string
+    ) => Effect.Effect<ExampleRun, LauncherError>
     /** The launches that wait for slots. */
     readonly queue: Effect.Effect<LaunchQueue>
     /** The agents that run, the oldest first. */
@@ -80,6 +88,7 @@ export class ExampleRuns extends Context.Service<
       const cancelCallbacks = yield* CancelCallbacks
       const runs = yield* LaunchedRuns
       const slots = yield* AgentSlots
+      const shadows = yield* Shadows
       const seats = launchedSeats(yield* People)
       const service = yield* Effect.scope
       const runEnds = makeRunEnds({ runs, graceMs: settings.agentExitGraceMs }, service)
@@ -177,6 +186,7 @@ export class ExampleRuns extends Context.Service<
           if (!(yield* watch.settle)) return yield* agentAttachFailed(sessionId, yield* watch.dead)
           const ttlMs = longestLifeMs(compiled)
           yield* runEnds.follow({ sessionId, ttlMs, run: controlPlaneRun, agents: yield* watch.agents })
+          yield* startShadows({ participants, runs, shadows }, compiled, ttlMs)
           return {
             compiled,
             hostedAgents: hosted,
@@ -277,6 +287,7 @@ export class ExampleRuns extends Context.Service<
 
       return ExampleRuns.of({
         run,
+        launch: runOnce,
         queue: slots.queue,
         processes: Effect.map(host.running, (processes) =>
           processes.map((process) => shownProcess(process, runEnds.runOf(process.runId)))

@@ -33,6 +33,10 @@ export class ParticipantAgents extends Context.Service<
     readonly resolve: (
       compiled: CompileLaunchResult
     ) => Effect.Effect<ReadonlyArray<Member>, Exclude<LauncherError, LaunchRejected>>
+    /** An agent with a process, for a shadow. */
+    readonly find: (
+      agentRef: string
+    ) => Effect.Effect<{ readonly framework: string; readonly manifest: AgentManifest }, { readonly message: string }>
   }
 >()("runplane/launcher/ParticipantAgents") {
   static readonly layer = Layer.effect(
@@ -77,7 +81,14 @@ export class ParticipantAgents extends Context.Service<
         return members
       })
 
-      return ParticipantAgents.of({ resolve })
+      const find = Effect.fn("ParticipantAgents.find")(function* (agentRef: string) {
+        const profile = yield* catalog.get(agentRef)
+        const manifest = yield* Effect.flatMap(manifestOf(profile), Effect.fromResult)
+        if (manifest === undefined) return yield* new AgentNotAttached({ reason: `${agentRef} has no process` })
+        return { framework: profile.framework, manifest }
+      })
+
+      return ParticipantAgents.of({ resolve, find })
     })
   )
 }

@@ -18,7 +18,7 @@ export const LaunchHttp = HttpApiBuilder.group(
       compile: ({ payload }) => compiler.compile(payload),
       runExample: ({ payload }) =>
         CurrentActor.pipe(
-          Effect.flatMap((actor) => examples.run(payload, personOf(actor))),
+          Effect.flatMap((actor) => examples.run(payload, personIdOfCaller(actor))),
           withBudgetRetry,
           Effect.tapErrorTag("LaunchesFull", () => retryLater)
         ),
@@ -28,7 +28,7 @@ export const LaunchHttp = HttpApiBuilder.group(
 )
 
 /** The caller as a person of the inbox: a key by its name, a token by its subject. */
-const personOf = ({ actorId, actorType }: Actor): string | undefined => {
+export const personIdOfCaller = ({ actorId, actorType }: Actor): string | undefined => {
   switch (actorType) {
     case "api-key":
       return actorId

@@ -6,9 +6,11 @@ import {
   launcherDocument,
   launcherForm,
   layerLauncherDocs,
+  RawRoutes,
   readinessAnswer,
   Shutdown
 } from "@runplane/server"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -17,16 +19,18 @@ import { dump } from "js-yaml"
 import { controlPlaneForPeople, LauncherSettings } from "../LauncherSettings.ts"
 import { LauncherMetrics } from "../operate/AgentMetrics.ts"
 import { LauncherReadiness } from "../operate/LauncherReadiness.ts"
+import { A2aRoutes, isA2aPath } from "./a2a/A2aRoutes.ts"
 import { CatalogHttp } from "./CatalogHttp.ts"
 import { DelegationHttp } from "./inbox/DelegationHttp.ts"
 import { InboxHttp } from "./inbox/InboxHttp.ts"
 import { InboxPage } from "./inbox/InboxPage.ts"
+import { LinksHttp } from "./inbox/LinksHttp.ts"
 import { layerPageSignIns } from "./inbox/PageSignIns.ts"
 import { PasskeysHttp } from "./inbox/PasskeysHttp.ts"
 import { SignInRoutes } from "./inbox/SignInRoutes.ts"
 import { HealthHttp, LaunchHttp, ProcessesHttp } from "./LaunchHttp.ts"
 import { PeopleHttp } from "./PeopleHttp.ts"
-import { layerSlackBodies, SlackRoutes } from "./slack/SlackRoutes.ts"
+import { isSlackPath, SlackRoutes } from "./slack/SlackRoutes.ts"
 
 /** The probes of a platform (docs/reference/admin.md#readiness, docs/reference/admin.md#metrics-endpoint). */
 const ProbesHttp = HttpApiBuilder.group(
@@ -70,6 +74,7 @@ const handlers = Layer.mergeAll(
   Layer.provide(InboxHttp, layerPageSignIns),
   DelegationHttp,
   PasskeysHttp,
+  Layer.provide(LinksHttp, SecureRandom.layerWebCrypto),
   HealthHttp,
   ProbesHttp,
   AdminHttp,
@@ -111,8 +116,15 @@ const toConsole = Layer.unwrap(
   })
 )
 
+/** Other protocols have bodies that their handlers read. */
+const layerRawBodies = Layer.succeed(RawRoutes, {
+  known: (request) => request,
+  has: (path) => isSlackPath(path) || isA2aPath(path),
+  refusal: (_, answer) => answer
+})
+
 /** Every route of the service with its middleware; needs the service's capabilities and an `HttpRouter`. */
-export const LauncherRoutes = api.pipe(
+export const LauncherRoutes = Layer.merge(api, A2aRoutes).pipe(
   Layer.provide(handlers),
   Layer.provide(LauncherEdge.layerMiddleware.pipe(Layer.provide(layerPageSignIns))),
   Layer.merge(toConsole),
@@ -121,5 +133,5 @@ export const LauncherRoutes = api.pipe(
   // The edge is registered first, so it is around the page too.
   Layer.merge(Layer.provide(InboxPage, LauncherEdge.layer)),
   Layer.merge(LauncherEdge.layer),
-  Layer.provide(layerSlackBodies)
+  Layer.provide(layerRawBodies)
 )

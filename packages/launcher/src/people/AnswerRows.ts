@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Basis, ItemState, type PasskeyRecord } from "@runplane/domain"
+import { type AnswerProof, Basis, ItemState, type PasskeyRecord } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ export interface NewAnswer {
   readonly person: string | undefined
   /** The delegation that gives the right. */
   readonly delegation?: { readonly id: string; readonly by: string } | undefined
-  readonly proof: "none" | "session" | "fresh" | "passkey" | "slack"
+  readonly proof: AnswerProof
   /** How a passkey has signed it. */
   readonly passkey?: PasskeyRecord | undefined
   readonly channel: string

@@ -26,11 +26,14 @@ import { verdictOn } from "./turns/CheckedAnswer.ts"
 
 /** A person as it has signed in. */
 export interface SignedIn extends Person {
-  /** `none`: the service requires no sign-in. `slack`: Slack vouches for a member that the directory names. */
-  readonly proof: "none" | "session" | "slack"
+  /**
+   * `none`: the service requires no sign-in. `link`: a personal link and its code. `slack`: Slack vouches for a member
+   * that the directory names.
+   */
+  readonly proof: "none" | "link" | "slack" | "session"
   /** When the person of a cookie signed in at the issuer, Unix milliseconds; undefined where that is not known. */
   readonly signedInAtUnixMs?: number | undefined
-  /** How the answer came in: `api`, `console`, `cli`, `slack`. */
+  /** How the answer came in: `api`, `console`, `cli`, `slack`, `link`. */
   readonly channel: string
   /** Whether the credential of the person reads the runs of the control plane too; assumed where that is not known. */
   readonly readsRuns?: boolean

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Basis, type ItemChange, ItemState, mayBecome, type StoredItem } from "@runplane/domain"
+import { AnswerProof, Basis, type ItemChange, ItemState, mayBecome, type StoredItem } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -34,6 +34,7 @@ const Row = Schema.Struct({
   escalated: Schema.fromJsonString(Schema.Array(Schema.Int)),
   person: Schema.NullOr(Schema.String),
   on_behalf_of: Schema.NullOr(Schema.String),
+  proof: Schema.NullOr(AnswerProof),
   content: Schema.NullOr(Schema.fromJsonString(StoredContent)),
   answered_hash: Schema.NullOr(Schema.String),
   basis: Schema.NullOr(Schema.fromJsonString(Basis)),
@@ -52,6 +53,8 @@ export interface ItemRow extends StoredItem {
     | {
         readonly person: string | undefined
         readonly onBehalfOf: string | undefined
+        /** What proves that the person gave it; of an act of the deadline it says nothing. */
+        readonly proof: AnswerProof
         readonly content: StoredContent
         readonly proposalHash: string
         readonly answeredAtUnixMs: number
@@ -79,6 +82,7 @@ const itemOf = (row: typeof Row.Type): ItemRow => {
         : {
             person: row.person ?? undefined,
             onBehalfOf: row.on_behalf_of ?? undefined,
+            proof: row.proof ?? "none",
             content,
             proposalHash: answered_hash ?? "",
             answeredAtUnixMs: answered_ms ?? 0
@@ -119,7 +123,7 @@ const make = Effect.gen(function* () {
     ${ms("i.deadline_at")} AS deadline_ms,
     coalesce((SELECT jsonb_agg(e.step ORDER BY e.made_at, e.step) FROM people.escalations e WHERE e.item = i.id),
       '[]')::text AS escalated,
-    a.person, a.on_behalf_of, a.content::text AS content, a.proposal_hash AS answered_hash,
+    a.person, a.on_behalf_of, a.proof, a.content::text AS content, a.proposal_hash AS answered_hash,
     a.basis::text AS basis, a.message_id, a.payload_sha256, ${ms("a.answered_at")} AS answered_ms`
   const joined = sql`people.items i LEFT JOIN people.answers a ON a.item = i.id`
   const read = (rows: ReadonlyArray<unknown>) =>

@@ -1,12 +1,11 @@
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { DatabaseUnavailable, describeSqlError } from "@runplane/database"
 import { ParticipantClient } from "@runplane/runtime"
-import { readCertificates } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { isSqlError } from "effect/sql/SqlError"
+import { runtimeOptions } from "../agents/RuntimeOptions.ts"
 import { invalidConfig } from "../common/LaunchErrors.ts"
 import { RunRecords } from "../control-plane/RunRecords.ts"
 import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
@@ -18,6 +17,7 @@ import { Delegations } from "./escalate/Delegations.ts"
 import { PeopleSignIn } from "./escalate/Persons.ts"
 import { Inbox } from "./Inbox.ts"
 import { ItemRows } from "./ItemRows.ts"
+import { Links } from "./links/Links.ts"
 import { NoticeEvents } from "./notices/NoticeEvents.ts"
 import { NoticeRows } from "./notices/NoticeRows.ts"
 import { OpenLimits } from "./OpenLimits.ts"
@@ -57,6 +57,7 @@ export interface PeopleShape {
   readonly passkeys: Passkeys["Service"]
   readonly proofs: PasskeyProofs["Service"]
   readonly suspensions: Suspensions["Service"]
+  readonly links: Links["Service"]
 }
 
 /** The seats of people; undefined in a service without a database, which launches no scenario with a seat. */
@@ -69,29 +70,16 @@ export class People extends Context.Service<People, PeopleShape | undefined>()("
       if (settings.runtimeAddress === "") {
         return yield* invalidConfig(`${DATABASE_SETTING} needs PROTO_RUNTIME_ADDRESS: seats act in that runtime`)
       }
-      return layerWith(settings.database, yield* runtimeOf(settings))
+      return layerWith(settings.database, yield* runtimeOptions(settings))
     })
   )
 
   static readonly layerNone = Layer.succeed(People, undefined)
 }
 
-/** How seats call the runtime: as the agents do. */
-const runtimeOf = Effect.fnUntraced(function* (settings: LauncherSettingsShape) {
-  const { runtimeAddress: address, runtimeTls: tls, runtimeTlsCaFile: caFile } = settings
-  const ca =
-    caFile === undefined
-      ? undefined
-      : yield* readCertificates(caFile).pipe(
-          Effect.mapError(({ message }) => invalidConfig(`PROTO_RUNTIME_TLS_CA_FILE cannot be used: ${message}`)),
-          Effect.provide(NodeFileSystem.layer)
-        )
-  return { address, tls, ca }
-})
-
 const layerWith = (
   database: NonNullable<LauncherSettingsShape["database"]>,
-  runtime: Effect.Success<ReturnType<typeof runtimeOf>>
+  runtime: Effect.Success<ReturnType<typeof runtimeOptions>>
 ) =>
   Layer.effect(
     People,
@@ -116,7 +104,8 @@ const layerWith = (
         limits: yield* OpenLimits,
         passkeys: yield* Passkeys,
         proofs: yield* PasskeyProofs,
-        suspensions: yield* Suspensions
+        suspensions: yield* Suspensions,
+        links: yield* Links
       })
     })
   ).pipe(
@@ -125,6 +114,7 @@ const layerWith = (
         Answers.layer,
         Inbox.layer,
         InboxChanges.layer,
+        Links.layer,
         PasskeyProofs.layer,
         Passkeys.layer,
         PeopleAudit.layer,

@@ -69,6 +69,7 @@ const make = Effect.gen(function* () {
     const nonces = yield* sql`DELETE FROM people.subjects WHERE session_id = ${sessionId} RETURNING ordinal`
     yield* sql`DELETE FROM people.passkey_challenges WHERE item ${ofSession}`
     const records = yield* sql`DELETE FROM people.records WHERE session_id = ${sessionId} RETURNING id`
+    yield* sql`DELETE FROM people.links WHERE item ${ofSession}`
     yield* sql`DELETE FROM people.slack_messages WHERE item ${ofSession}`
     const returns = yield* sql`
       UPDATE people.item_assignees SET reason = '' WHERE item ${ofSession} AND reason <> '' RETURNING id`

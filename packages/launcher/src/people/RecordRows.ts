@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
   A2A_TURN,
+  AnswerProof,
   Basis,
   type EscalationRecord,
   ItemState,
@@ -59,7 +60,7 @@ const Row = Schema.Struct({
   escalations: Schema.fromJsonString(
     Schema.Array(Schema.Struct({ step: Schema.Int, at: Schema.String, to: Schema.Array(Schema.String) }))
   ),
-  proof: Schema.NullOr(Schema.Literals(["none", "session", "fresh", "passkey", "slack"])),
+  proof: Schema.NullOr(AnswerProof),
   channel: Schema.NullOr(Schema.String),
   content: Schema.NullOr(Schema.fromJsonString(StoredContent)),
   basis: Schema.NullOr(Schema.fromJsonString(Basis)),

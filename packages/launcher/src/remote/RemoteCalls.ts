@@ -1,4 +1,16 @@
-import { type RemoteAgent, RemoteEvent, type RemoteInterface, RemoteReply, RemoteTask } from "@runplane/domain"
+import {
+  A2A_VERSION,
+  A2A_VERSION_HEADER,
+  INTERNAL_ERROR_CODE,
+  JSON_TYPE,
+  type RemoteAgent,
+  RemoteEvent,
+  type RemoteInterface,
+  RemoteReply,
+  RemoteTask,
+  TASK_NOT_FOUND_CODE,
+  TEXT_TYPE
+} from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -8,8 +20,6 @@ import type { JsonObject } from "../common/Json.ts"
 import { authorizationOf, type Credential } from "./RemoteCards.ts"
 import { type Bounds, type RemoteAnswer, RemoteFailure, RemoteHttp } from "./RemoteHttp.ts"
 
-/** The version that is spoken. */
-const VERSION_HEADER = { "a2a-version": "1.0" }
 /** Bytes of an answer, and of one event of a stream: the answer of an agent is a small data part. */
 const MAX_BYTES = 1_024 * 1_024
 /** One request. An agent that works longer answers a stream, or a task to poll. */
@@ -37,9 +47,8 @@ const RpcAnswer = Schema.Struct({
 })
 const decodeRpc = Schema.decodeUnknownEffect(RpcAnswer)
 
-const TASK_NOT_FOUND = -32001
 /** Codes of JSON-RPC after which the same request may go better later. */
-const PASSING: ReadonlySet<number> = new Set([-32603, -32000])
+const PASSING: ReadonlySet<number> = new Set([INTERNAL_ERROR_CODE, -32000])
 
 /** One operation in both bindings. */
 interface Operation {
@@ -92,7 +101,7 @@ const operations = {
   })
 }
 
-const OUTPUT = ["application/json", "text/plain"]
+const OUTPUT = [JSON_TYPE, TEXT_TYPE]
 
 /** Pages of tasks that are read. */
 const MAX_PAGES = 20
@@ -113,7 +122,7 @@ export const makeRemoteCalls = Effect.fnUntraced(function* (credential: Credenti
           })
         : operation.rest(tenant === undefined ? url : `${url}/${encodeURIComponent(tenant)}`)
     return HttpClientRequest.setHeaders(request, {
-      ...VERSION_HEADER,
+      [A2A_VERSION_HEADER]: A2A_VERSION,
       ...authorizationOf(agent.auth, credential),
       ...(traceparent !== undefined && { traceparent })
     })
@@ -191,7 +200,7 @@ const readAs =
 const rpcResult = Effect.fnUntraced(function* (text: string): Effect.fn.Return<unknown, RemoteFailure> {
   const { error, result } = yield* Effect.flatMap(Effect.mapError(decodeJson(text), unreadable), readAs(decodeRpc))
   if (error === undefined) return result
-  if (error.code === TASK_NOT_FOUND) return yield* failure("not-found", "the agent does not know the task")
+  if (error.code === TASK_NOT_FOUND_CODE) return yield* failure("not-found", "the agent does not know the task")
   return yield* failure(PASSING.has(error.code) ? "away" : "refused", `the agent answers the error ${error.code}`)
 })
 

@@ -28,9 +28,9 @@ export const memberOf = (people: People, id: string, scenarioRef: string) => {
   return member === undefined ? undefined : { member, person: personOf(id, people, scenarioRef) }
 }
 
-/** The persons with a member id whom these names mean. */
-export const membersAmong = (people: People, assign: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const wanted = new Set(assign)
+/** The persons with a member id whom these names mean: `person:` and `group:` with an id. */
+export const membersAmong = (people: People, names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const wanted = new Set(names)
   return Object.entries(people).flatMap(([id, { groups = [], slack }]) =>
     slack !== undefined && assignableNames({ id, groups }).some((name) => wanted.has(name)) ? [id] : []
   )

@@ -6,6 +6,7 @@ import type * as Redacted from "effect/Redacted"
 import { Directory } from "../catalog/Directory.ts"
 import { LauncherSettings, type LauncherSlack } from "../LauncherSettings.ts"
 import type { Inbox } from "../people/Inbox.ts"
+import { Mailer } from "../people/notices/Mailer.ts"
 import { People, type PeopleShape } from "../people/People.ts"
 import { type DueMessage, makeSlackRows, type UnlaidItem } from "../people/slack/SlackRows.ts"
 import { makeSlackClient, type SlackCallFailed } from "./SlackClient.ts"
@@ -39,37 +40,51 @@ export const layerSlackPosts = Layer.effectDiscard(
 )
 
 const makeRound = Effect.fnUntraced(function* (
-  { inbox, sql }: PeopleShape,
+  { inbox, noticeEvents, sql }: PeopleShape,
   { publicUrl }: LauncherSlack,
   token: Redacted.Redacted
 ) {
   const directory = yield* Directory
   const client = yield* makeSlackClient
   const rows = makeSlackRows(sql)
+  const mail = (yield* Mailer) !== undefined
+
+  /** Whether a person was reached is known when the last message of a question is laid out, or has ended. */
+  const reportUnreached = (item: string) => noticeEvents.reportUnreached(item, { mail, slack: true })
 
   const lay = Effect.fnUntraced(function* (unlaid: UnlaidItem) {
     const { item, scenario_ref } = unlaid
     const shown = yield* inbox.show(NO_PERSON, item, ALL)
     if (shown === undefined) return
-    const assign = [...shown.assign, ...shown.added.flatMap(({ assignee }) => assignee ?? [])]
-    yield* rows.lay(unlaid, membersAmong(yield* directory.peopleOf(scenario_ref), assign))
+    const names = [
+      ...shown.assign,
+      ...shown.added.flatMap(({ assignee }) => assignee ?? []),
+      ...shown.delegations.map(({ delegation: { to } }) => `person:${to}`)
+    ]
+    yield* rows.lay(unlaid, membersAmong(yield* directory.peopleOf(scenario_ref), names))
+    yield* reportUnreached(item)
   })
+
+  const end = (message: DueMessage, reason: string) =>
+    Effect.andThen(rows.end(message, reason), reportUnreached(message.item))
 
   const give = (message: DueMessage, reason: string) =>
     Effect.andThen(
       Effect.logWarning(`the message in Slack for ${message.person} about item ${message.item} ends: ${reason}`),
-      rows.end(message, reason)
+      end(message, reason)
     )
 
   const write = Effect.fnUntraced(function* (due: DueMessage) {
     const { channel, item, person: id, scenario_ref, state, tries, ts } = due
     const found = memberOf(yield* directory.peopleOf(scenario_ref), id, scenario_ref)
-    if (ts === null && state !== "open") return yield* rows.end(due, "the item closed before")
-    if (found === undefined && ts === null) return yield* rows.end(due, "the directory has no member id")
+    if (ts === null && state !== "open") return yield* end(due, "the item closed before")
+    if (found === undefined && ts === null) return yield* end(due, "the directory has no member id")
     const shown = yield* inbox.show(found?.person ?? NO_PERSON, item, ALL)
-    if (shown === undefined) return yield* rows.end(due, "the texts of the item are erased")
-    // Four eyes: a person who may not answer is not asked.
-    if (ts === null && shown.right !== "answer") return yield* rows.end(due, `the person is ${shown.right}`)
+    if (shown === undefined) return yield* end(due, "the texts of the item are erased")
+    // Four eyes: a person who may not answer is not asked, so no message is missing.
+    if (ts === null && shown.right !== "answer") {
+      return yield* Effect.andThen(rows.remove(due), reportUnreached(item))
+    }
     const message = messageOf(shown, publicUrl)
     if (message === undefined) return yield* rows.postpone(due, BACKOFF.firstMs)
     yield* rows.postpone(due, backoffMs(BACKOFF, tries))

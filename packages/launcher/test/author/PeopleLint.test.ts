@@ -60,6 +60,9 @@ const UNANIMOUS = {
     rules: { voting: { algorithm: "unanimous" } }
   })
 }
+const LINKED = {
+  "/packs/demo/people.yaml": "people: { dora: { link: personal, email: dora@example.org, code: dora@example.net } }"
+}
 const all = 'policyVersion: policy.all\npeople: { second: { assign: ["group:risk"] } }'
 
 describe("lint of seats", () => {
@@ -122,6 +125,12 @@ describe("lint of seats", () => {
       'people: { second: { assign: ["group:risk"], deadline: 8d, wait: suspend } }',
       DIRECTORY,
       /^error .*: the deadline is longer than a suspension can be .*raise maxSuspendMs/
+    ],
+    [
+      "a person whose links prove no sign-in",
+      'people: { second: { assign: ["person:dora"], proof: fresh } }',
+      LINKED,
+      /^error .*: dora answers by personal links, which proof fresh refuses/
     ],
     [
       "a policy that needs no person",

@@ -142,6 +142,28 @@ const cases: Readonly<Record<string, Case>> = {
       `error ${TEMPLATE}: participant "x" is declared twice: give each participant its own id`
     ]
   },
+  "refuses a shadow of no participant, of the initiator, and without an agent": {
+    scenario: {
+      launch: "shadows: [{ as: third, agent: agent-a }, { as: first, agent: agent-a }, { as: second, agent: agent-c }]"
+    },
+    says: [
+      `error ${FILE}: shadows.0.as "third" is not a participant; name one of: first, second`,
+      `error ${FILE}: shadows.1.as "first" opens the session: its messages cannot be left out for a shadow`,
+      `error ${FILE}: shadows.2.agent "agent-c" is not an agent of the catalog`
+    ]
+  },
+  "refuses a template's shadow without an agent": {
+    files: {
+      "templates/t.yaml": templateYaml(
+        "t",
+        "spec: { overrides: { launch: { shadows: [{ as: second, agent: agent-c }, { as: third, agent: agent-a }] } } }"
+      )
+    },
+    says: [
+      `error ${TEMPLATE}: shadows.0.agent "agent-c" is not an agent of the catalog`,
+      `error ${TEMPLATE}: shadows.1.as "third" is not a participant; name one of: first, second`
+    ]
+  },
   "checks fixtures against the input schema": {
     files: { "fixtures/f.json": '{ "amount": "seven" }' },
     says: [`error ${FIXTURE}: fails the input schema: /amount must be number`]

@@ -58,6 +58,16 @@ describe("the directory of people", () => {
         assert.match(yield* refused(`email: "${mail}"`), /^invalid people\.ana\.email .*such as ana@example\.org/)
       }
       assert.match(yield* refused("slack: ana"), /^invalid people\.ana\.slack .*such as U012AB3CD/)
+      const link = "link: personal, email: ana@example.org"
+      assert.match(yield* refused("link: personal"), /^invalid people\.ana\.email .*is required by link: personal/)
+      assert.match(yield* refused(link), /^invalid people\.ana\.code .*whose codes are sent to it/)
+      assert.match(yield* refused(`${link}, code: ANA@example.org`), /^invalid people\.ana\.code .*another address/)
+      assert.match(yield* refused("code: ana@example.net"), /^invalid people\.ana\.code .*needs link: personal/)
+      assert.match(
+        yield* refused(`${link}, code: ana@example.net, slack: U012AB3CD`),
+        /^invalid people\.ana\.link .*Slack/
+      )
+      assert.match(yield* refused("link: shared"), /^invalid people\.ana\.link .*personal/)
     })
   )
 })

@@ -121,6 +121,25 @@ describe("the seats of a compiled launch", () => {
     })
   )
 
+  it.effect("with proof fresh or passkey, take no person who answers by links, also from an input", () =>
+    Effect.gen(function* () {
+      const persons = [{ id: "dora", groups: ["risk"], hasLink: true }]
+      const messageWith = Effect.fnUntraced(function* (proof: string) {
+        const people = `people: { second: { assign: ["{{ inputs.officer }}"], proof: ${proof} } }`
+        const version = yield* versionOf({ schema: SCHEMA, launch: people })
+        const context = { ...CONTEXT, people: { isPerson, groups: undefined, persons } }
+        const request = { scenarioRef: REF, inputs: { officer: "person:dora" } }
+        const result = compileLaunch(version, request, context)
+        return Result.isFailure(result) ? result.failure.message : "compiled"
+      })
+      assert.strictEqual(yield* messageWith("session"), "compiled")
+      for (const proof of ["fresh", "passkey"]) {
+        const refused = `launch.people.second.proof: dora answers by personal links, which proof ${proof} refuses`
+        assert.strictEqual(yield* messageWith(proof), refused)
+      }
+    })
+  )
+
   it.effect("need groups of the directory, also from an input", () =>
     Effect.gen(function* () {
       const groups = new Set(["risk"])

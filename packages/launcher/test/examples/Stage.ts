@@ -19,6 +19,7 @@ import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
 import { ParticipantAgents } from "../../src/examples/ParticipantAgents.ts"
 import type { LauncherOptions } from "../../src/LauncherSettings.ts"
 import { People } from "../../src/people/People.ts"
+import { Shadows } from "../../src/shadows/Shadows.ts"
 import { compiledLaunch, profile, SESSION_ID } from "../fixtures/Compiled.ts"
 import { memoryFiles } from "../fixtures/MemoryFiles.ts"
 import { settingsLayer } from "../fixtures/Settings.ts"
@@ -84,7 +85,7 @@ export const stage = (scene: Scene) => {
   const layer = ExampleRuns.layer.pipe(
     Layer.provide(AgentSlots.layer.pipe(Layer.provide([LaunchPressure.layer, settingsLayer(scene.settings ?? {})]))),
     Layer.provide(ParticipantAgents.layer),
-    Layer.provide(People.layerNone),
+    Layer.provide([People.layerNone, Shadows.layerNone]),
     Layer.provide(
       Layer.mergeAll(
         Layer.mock(LaunchCompiler, {

@@ -87,6 +87,9 @@ describe("the erasure of a session", () => {
           SELECT a.payload_sha256, i.hashed #>> '{subject,payloadSha256}' AS subject, encode(s.nonce, 'hex') AS nonce
           FROM people.answers a JOIN people.items i ON i.id = a.item
           JOIN people.subjects s ON s.session_id = i.session_id AND s.ordinal = i.subject WHERE i.id = ${id}::uuid`
+        yield* sql`
+          INSERT INTO people.links (token_sha256, item, person, proposal_hash, expires_at)
+          SELECT sha256(id::text::bytea), id, 'dora', proposal_hash, now() FROM people.items`
         const texts = [hex(REASON), hex("option p1"), REASON]
         const hashes = [before?.payload_sha256 ?? "", before?.subject ?? "", before?.nonce ?? ""]
         const isOf = (session: string) => (line: string) => line.includes(session) || line.includes(id)
@@ -99,6 +102,8 @@ describe("the erasure of a session", () => {
         const left = (yield* everything).filter(isOf(SESSION)).join("\n")
         for (const text of [...texts, ...hashes]) assert.notInclude(left, text)
         // The other session keeps its own.
+        assert.lengthOf(yield* sql`SELECT item FROM people.links WHERE item <> ${id}::uuid`, 1)
+        assert.lengthOf(yield* sql`SELECT item FROM people.links WHERE item = ${id}::uuid`, 0)
         for (const text of texts) assert.include((yield* everything).join("\n"), text)
 
         const [kept] = yield* sql`

@@ -18,6 +18,7 @@ import { layerPeopleDatabase } from "../../src/people/PeopleDatabase.ts"
 import { SeatRows } from "../../src/people/SeatRows.ts"
 import { SlackAddresses } from "../../src/slack/SlackClient.ts"
 import { writePacks } from "../fixtures/Roots.ts"
+import { startService } from "../fixtures/ServiceProcess.ts"
 import { DECISION, propose, SEAT, start } from "./SeatStage.ts"
 
 /** The id of a session by its name in a test: a runtime takes no shorter ones. */
@@ -49,13 +50,15 @@ export interface StageOptions {
   readonly directory?: string
   /** A server that takes the calls of Slack. */
   readonly slack?: { readonly api: string; readonly responses: string }
+  /** Whether the service is a program of its own, with all of its log. */
+  readonly isProgram?: boolean
 }
 
 /** The launch service over a runtime and a database, with seats that are there before it starts. */
 export const makeInboxStage = Effect.fnUntraced(function* (
   seats: ReadonlyArray<StagedSeat>,
   env: Readonly<Record<string, string>>,
-  { directory, slack }: StageOptions = {}
+  { directory, isProgram = false, slack }: StageOptions = {}
 ) {
   const { address } = Context.get(yield* Layer.build(Sandbox.layer({ port: 0 })), Sandbox)
   const database = { url: yield* createDatabase }
@@ -80,36 +83,38 @@ export const makeInboxStage = Effect.fnUntraced(function* (
   const root = yield* fs.makeTempDirectoryScoped()
   const packs = writePacks(root, { a: "attach", b: "attach" })
   if (directory !== undefined) yield* fs.writeFileString(`${packs}/demo/people.yaml`, directory)
+  const all = {
+    NODE_ENV: "test",
+    THROTTLE_LIMIT: "100000",
+    AUTH_FAILURE_LIMIT: "100000",
+    PACKS_DIR: packs,
+    SERVICE_ROOT: root,
+    REGISTER_POLICIES_ON_LAUNCH: "false",
+    PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true",
+    PROTO_RUNTIME_ADDRESS: address,
+    PROTO_RUNTIME_TLS: "false",
+    PROTO_RUNTIME_ALLOW_INSECURE: "true",
+    LAUNCHER_DATABASE_URL: database.url,
+    TMPDIR: root,
+    ...env
+  }
+  let log = () => ""
+  const program = Effect.gen(function* () {
+    const { service, url } = yield* Effect.orDie(startService(all))
+    log = service.output
+    return url
+  })
   /** The service: built anew after its scope has closed, it is a restarted one. */
-  const launch = Effect.map(
-    Layer.build(
+  const launch = Effect.gen(function* () {
+    if (isProgram) return yield* program
+    const launcher = yield* Layer.build(
       Launcher.layerConfig({ host: "127.0.0.1", port: 0 }).pipe(
-        Layer.provide(
-          ConfigProvider.layer(
-            ConfigProvider.fromEnv({
-              env: {
-                NODE_ENV: "test",
-                THROTTLE_LIMIT: "100000",
-                AUTH_FAILURE_LIMIT: "100000",
-                PACKS_DIR: packs,
-                SERVICE_ROOT: root,
-                REGISTER_POLICIES_ON_LAUNCH: "false",
-                PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true",
-                PROTO_RUNTIME_ADDRESS: address,
-                PROTO_RUNTIME_TLS: "false",
-                PROTO_RUNTIME_ALLOW_INSECURE: "true",
-                LAUNCHER_DATABASE_URL: database.url,
-                TMPDIR: root,
-                ...env
-              }
-            })
-          )
-        ),
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: all }))),
         Layer.provide(slack === undefined ? Layer.empty : Layer.succeed(SlackAddresses, slack))
       )
-    ),
-    (launcher) => Context.get(launcher, Launcher).url
-  )
+    )
+    return Context.get(launcher, Launcher).url
+  })
   const scope = yield* Scope.fork(yield* Effect.scope)
   const url = yield* Effect.provideService(launch, Scope.Scope, scope)
   const runtime = yield* Layer.build(ParticipantClient.layerGrpc({ address }))
@@ -120,6 +125,10 @@ export const makeInboxStage = Effect.fnUntraced(function* (
     /** Stops the service, and starts another one on the same rows; returns its address. */
     restart: Effect.andThen(Scope.close(scope, Exit.void), launch),
     rows,
+    /** The folder of the pack of the sessions. */
+    pack: `${packs}/demo`,
+    /** What a program has logged. */
+    log: () => log(),
     sql: Context.get(rows, PgClient.PgClient),
     runtime,
     itemsOf: (session: string, seat = SEAT) => items.ofSeat(sessionOf(session), seat),

@@ -1,10 +1,12 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
+import { unreachedPersons } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { AnswerRefused, Answers } from "../../src/people/Answers.ts"
 import { PeopleAudit } from "../../src/people/PeopleAudit.ts"
 import { approval, ask, keysEnv, makeInboxStage, type StagedSeat } from "./InboxStage.ts"
+import { FROM, refusing, smtpServer } from "./notices/NoticeStage.ts"
 import {
   accepted,
   addSeat,
@@ -168,6 +170,54 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("a known fault of app
       assert.strictEqual((yield* ask(url, "POST", `/inbox/${id}/answers`, {}, yes)).status, 401)
       assert.deepInclude((yield* items)[0], { state: "open", given: undefined })
       assert.lengthOf(yield* acts, 0)
+    })
+  )
+
+  it.effect("question never delivered", () =>
+    Effect.gen(function* () {
+      const mails = yield* smtpServer(refusing("ana@example.org", "bo@example.org"))
+      const stage = yield* makeInboxStage(
+        [{ session: "one" }],
+        { ...keysEnv(KEYS), LAUNCHER_SMTP_URL: mails.url, LAUNCHER_SMTP_FROM: FROM },
+        { directory: "people: { ana: { email: ana@example.org }, bo: { email: bo@example.org } }" }
+      )
+      const { sql, url } = stage
+      yield* stage.propose("one")
+      const id = yield* stage.openItem("one")
+      // The question says so to its reader, the audit to an operator, the record to all who follow the run.
+      const entry = sql<{ readonly reason: string }>`
+        SELECT detail ->> 'reason' AS reason FROM people.audit WHERE action = 'item.undelivered' AND item = ${id}::uuid`
+      const [reported] = yield* until(entry, (found) => found.length > 0)
+      assert.match(reported?.reason ?? "", /ana: .*no mailbox; bo: .*no mailbox/)
+      const { body } = yield* ask(url, "GET", `/inbox/${id}`, { "x-api-key": "key-ana" })
+      assert.match(unreachedPersons(body.notices) ?? "", /^no notice reached ana: .*bo: /)
+      const key = `people.item:${id}:undelivered`
+      assert.lengthOf(yield* sql`SELECT FROM people.records WHERE idempotency_key = ${key}`, 1)
+      assert.lengthOf(mails.received, 0)
+    })
+  )
+
+  it.effect("escalation to no person", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* makeWorld
+      yield* Effect.gen(function* () {
+        // Rita is the requester, whom four eyes keep from answering; the group has no member.
+        const { item } = yield* askedInWorld({
+          deadline: "4h",
+          escalate: [
+            { after: "1h", to: ["person:rita"] },
+            { after: "2h", to: ["group:empty"] }
+          ]
+        })
+        const { page } = yield* PeopleAudit
+        const lines = yield* page({ item: item.id, actor: undefined, before: undefined, limit: 50 })
+        const unreachable = lines.filter(({ action }) => action === "item.unreachable")
+        // At once, when the question opens, and not at the step or at the deadline.
+        assert.lengthOf(unreachable, 2)
+        assert.isTrue(lines.every(({ action }) => action !== "item.escalated"))
+        assert.include(JSON.stringify(unreachable), "rita is the requester of the run")
+        assert.include(JSON.stringify(unreachable), "group:empty")
+      }).pipe(Effect.provide(layer()))
     })
   )
 

@@ -63,13 +63,17 @@ const checkTtl = ({ ttlMs }: SessionStartPayload): Result.Result<void, Rejection
 const bound = (payload: SessionStartPayload, { info }: Mode): SessionStartPayload =>
   payload.modeVersion === "" ? { ...payload, modeVersion: info.modeVersion } : payload
 
-/** The remaining checks: binds the policy, checks the mode, and returns the OPEN session with its start (ordinal 1). */
+/**
+ * The remaining checks: binds the policy, checks the mode, and returns the OPEN session with its start (ordinal 1). One
+ * that `isRecorded` has no time of its own.
+ */
 export const startSession = (
   request: StartRequest,
   sender: string,
   now: number,
   resolvePolicy: (id: string) => Policy | undefined,
-  release: Release
+  release: Release,
+  isRecorded = false
 ): Result.Result<Session, Rejection> => {
   const { envelope, mode, payload } = request
   const policy = resolvePolicy(payload.policyVersion === "" ? DEFAULT_POLICY_ID : payload.policyVersion)
@@ -84,7 +88,10 @@ export const startSession = (
     policy,
     release
   }
-  return Result.map(mode.start(binding), (run) => new Session({ mode, run, binding, payload, envelope, now }))
+  return Result.map(
+    mode.start(binding),
+    (run) => new Session({ mode, run, binding, payload, envelope, now, isRecorded })
+  )
 }
 
 const isStrict = (payload: SessionStartPayload, needsParticipants: boolean): boolean => {

@@ -1,4 +1,5 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2"
+import type { Socket } from "node:net"
 import { Code, ConnectError, type ConnectRouter, type HandlerContext, type ServiceImpl } from "@connectrpc/connect"
 import { connectNodeAdapter } from "@connectrpc/connect-node"
 import { Health, MACPRuntimeService, HealthCheckResponse_ServingStatus as ServingStatus } from "@runplane/runtime"
@@ -52,6 +53,8 @@ export interface Listener {
   /** Cuts every connection without a word, and goes on listening. */
   readonly disconnect: Effect.Effect<void>
   readonly stop: Effect.Effect<void>
+  /** Bytes received so far over all connections. */
+  readonly received: () => number
 }
 
 /** Bytes of a request around its payload (docs/internals/runtime.md#encoding). */
@@ -74,16 +77,18 @@ const unimplemented: NonNullable<Parameters<typeof connectNodeAdapter>[0]["fallb
   response.end()
 }
 
-/** Serves the handlers over HTTP/2 without TLS until the scope closes. */
+/** Serves the handlers over HTTP/2 without TLS until the scope closes. `onCall` runs at the beginning of each call. */
 export const listen = (
   handlers: Partial<ServiceImpl<typeof MACPRuntimeService>>,
-  options: SandboxOptions
+  options: SandboxOptions,
+  onCall: () => void = () => undefined
 ): Effect.Effect<Listener, AddressInUse | ListenFailed, Scope.Scope> =>
-  Effect.acquireRelease(open(handlers, options), ({ stop }) => stop)
+  Effect.acquireRelease(open(handlers, options, onCall), ({ stop }) => stop)
 
 const open = (
   handlers: Partial<ServiceImpl<typeof MACPRuntimeService>>,
-  options: SandboxOptions
+  options: SandboxOptions,
+  onCall: () => void
 ): Effect.Effect<Listener, AddressInUse | ListenFailed> =>
   Effect.callback((resume) => {
     const shutdown = new AbortController()
@@ -102,6 +107,16 @@ const open = (
         shutdownSignal: shutdown.signal
       })
     )
+    const sockets = new Set<Socket>()
+    let closedBytes = 0
+    server.on("connection", (socket) => {
+      sockets.add(socket)
+      socket.once("close", () => {
+        sockets.delete(socket)
+        closedBytes += socket.bytesRead
+      })
+    })
+    server.on("stream", onCall)
     server.on("session", (session) => {
       connections.add(session)
       session.once("close", () => connections.delete(session))
@@ -117,7 +132,8 @@ const open = (
       const port = bound === null || typeof bound === "string" ? options.port : bound.port
       const address = `${options.host}:${port}`
       const disconnect = Effect.sync(() => destroyAll(connections))
-      resume(Effect.succeed({ address, disconnect, stop: close(server, connections, shutdown) }))
+      const received = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, closedBytes)
+      resume(Effect.succeed({ address, disconnect, received, stop: close(server, connections, shutdown) }))
     })
   })
 

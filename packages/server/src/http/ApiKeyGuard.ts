@@ -9,12 +9,13 @@ import {
   ISSUER_AWAY_TEXT,
   LauncherApiKey,
   mayCall,
+  RequiredAccess,
   type Role,
   roleText,
   takesTicket,
   takesVoters
 } from "@runplane/api"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -33,6 +34,7 @@ import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { actorsOf, indexOfKey } from "./ApiKeys.ts"
 import { ClientBudgets, type CountedEndpoint, makeWrongCredentials } from "./ClientBudgets.ts"
 import { controlPlaneForm, type EdgeForm, launcherForm } from "./EdgeForm.ts"
+import { spendOf } from "./RateLimiting.ts"
 import { RequestFacts } from "./RequestFacts.ts"
 import { SignIns, Tickets } from "./Tickets.ts"
 
@@ -229,11 +231,38 @@ export const layerAuthorization = Layer.effect(
   })
 ).pipe(Layer.provide([Digest.layerWebCrypto, Layer.fresh(TokenVerifier.layer)]))
 
+/**
+ * The guard of the launch service around a route of another protocol, which is not in its API: keys, roles and budgets
+ * as of an endpoint of the given access.
+ */
+export class RouteGuard extends Context.Service<
+  RouteGuard,
+  <E, R>(
+    answer: (actor: Actor) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+    route: CountedEndpoint & { readonly access: Access }
+  ) => Effect.Effect<
+    HttpServerResponse.HttpServerResponse,
+    E,
+    Exclude<R, CurrentActor> | HttpServerRequest.HttpServerRequest
+  >
+>()("runplane/server/RouteGuard") {}
+
 /** The launch service's guard, by the same rules, but that it reads keys in `x-api-key` alone. */
-export const layerLauncherApiKey = Layer.effect(
-  LauncherApiKey,
-  Effect.map(makeGuard(launcherForm), (guard) => {
+export const layerLauncherApiKey = Layer.effectContext(
+  Effect.gen(function* () {
+    const guard = yield* makeGuard(launcherForm)
+    const isWithin = spendOf(yield* ClientBudgets)
     const scheme: LauncherApiKey["Service"]["bearer"] = (httpEffect, { endpoint }) => guard(httpEffect, endpoint)
-    return LauncherApiKey.of({ bearer: scheme, apiKey: scheme })
+    const ofRoute: RouteGuard["Service"] = (answer, { access, ...route }) =>
+      guard(
+        Effect.gen(function* () {
+          if (!(yield* isWithin(route))) return launcherForm.tooManyRequests
+          return yield* answer(yield* CurrentActor)
+        }),
+        { ...route, annotations: Context.make(RequiredAccess, access) }
+      )
+    return LauncherApiKey.context(LauncherApiKey.of({ bearer: scheme, apiKey: scheme })).pipe(
+      Context.add(RouteGuard, ofRoute)
+    )
   })
 ).pipe(Layer.provide([Digest.layerWebCrypto, Layer.fresh(TokenVerifier.layer)]))

@@ -94,6 +94,11 @@ export const LaunchSettings = settingsOf(
       "Bot token of that app, with the scope `chat:write`: with it questions go to people as direct messages, and a press can give a reason.",
       { secret: true, shownDefault: "none" }
     ),
+    A2A_ENABLED: row(
+      flag,
+      false,
+      "Whether agents that speak A2A 1.0 can start the scenarios with `publish: a2a`; `LAUNCHER_PUBLIC_URL`, `LAUNCHER_DATABASE_URL` and `PROTO_CONTROL_PLANE_URL` are required then."
+    ),
     REGISTER_POLICIES_ON_LAUNCH: row(
       flag,
       true,
@@ -194,6 +199,11 @@ export const LaunchSettings = settingsOf(
       ms,
       30_000,
       "How long agents may run after the end of their run before they are stopped."
+    ),
+    EXAMPLE_SHADOW_GRACE_MS: row(
+      ms,
+      30_000,
+      "How long a shadow may still act after the end of its session, where the participant beside it has."
     ),
     EXAMPLE_AGENT_STOP_GRACE_MS: row(ms, 5_000, "How long an agent may run after SIGTERM before it is killed."),
     PROTO_RUNTIME_ADDRESS: row(text, "", "The runtime's gRPC address (host:port) that agents get."),

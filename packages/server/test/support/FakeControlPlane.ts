@@ -23,7 +23,7 @@ import { Admin, Runtime } from "./FakeAdministration.ts"
 import { AgUi, Dashboard, Replay } from "./FakeDashboard.ts"
 import { Erasures } from "./FakeErasures.ts"
 import { Evidence } from "./FakeEvidence.ts"
-import { Alerts, MarkReports, Marks, Prices, Query, Views } from "./FakeSearch.ts"
+import { Alerts, Committees, MarkReports, Marks, Prices, Query, Views } from "./FakeSearch.ts"
 
 export const RUN_ID = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
@@ -383,6 +383,7 @@ export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
         Batch,
         Layer.mergeAll(Traces, Compare, Projection, Exports, Evidence),
         ControlPlaneEdge.handlers,
+        Committees,
         Decisions,
         Seals,
         Ledger,

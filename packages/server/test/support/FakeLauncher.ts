@@ -81,6 +81,11 @@ const DELEGATION = {
   state: "active"
 } as const
 
+const Links = HttpApiBuilder.group(LauncherApi, "links", (handlers) => {
+  const refuse = () => Effect.fail(launcherError("LINK_NOT_FOUND", "no question has this link"))
+  return handlers.handleAll({ read: refuse, code: refuse, answer: refuse })
+})
+
 const Passkeys = HttpApiBuilder.group(LauncherApi, "passkeys", (handlers) => {
   const refuse = () => Effect.fail(launcherError("PASSKEY_REFUSED", "this service enrols none"))
   return handlers.handleAll({
@@ -119,6 +124,7 @@ export const fakeLauncher = (env: Readonly<Record<string, string>> = {}) =>
         Inbox,
         Delegations,
         Passkeys,
+        Links,
         People,
         Health,
         Probes,

@@ -1,4 +1,4 @@
-import { type AlertBudget, ControlPlaneApi } from "@runplane/api"
+import { type AlertBudget, ControlPlaneApi, tooFewRuns } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 
@@ -138,3 +138,13 @@ export const MarkReports = HttpApiBuilder.group(ControlPlaneApi, "markReports", 
       })
   })
 )
+
+/** Committees without runs. */
+export const Committees = HttpApiBuilder.group(ControlPlaneApi, "committees", (handlers) => {
+  const none = () => Effect.succeed({ data: [], truncated: false, waiting: 0 })
+  return handlers.handleAll({
+    independence: none,
+    seats: none,
+    search: () => Effect.fail(tooFewRuns({ cases: 0, needed: 149, missing: 149 }))
+  })
+})

@@ -35,6 +35,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
     "packages/control-plane/test/features/ingest/Guides.integration.test.ts",
   "docs/guides/consensus.md: from typing import TypedDict": "packages/stack/test/clients/Clients.runtime.test.ts",
   "docs/guides/consensus.md: import asyncio": "packages/stack/test/clients/Clients.runtime.test.ts",
+  "docs/guides/a2a.md: import asyncio": "scripts/test-a2a.mjs",
   "docs/guides/mcp.md: import asyncio": "packages/control-plane/test/features/mcp/McpAnswers.integration.test.ts",
   "docs/guides/ci.md: name: gate": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/guides/ci.md: gate:": "packages/cli/test/gate/CiGuide.test.ts",
@@ -55,6 +56,8 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/reference/packs.md: participants: !include ../../../../_shared/participants/panel.yaml":
     "packages/launcher/test/author/Packs.integration.test.ts",
   "docs/reference/packs.md: metadataTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
+  "docs/reference/packs.md: shadows:": "packages/stack/test/Shadows.fault.test.ts",
+  "docs/reference/shadows.md: spec:": "packages/stack/test/Shadows.fault.test.ts",
   "docs/reference/people.md: people:": "packages/launcher/test/author/PeopleLint.test.ts",
   "docs/reference/people.md: # people.yaml": "packages/launcher/test/author/PeopleLint.test.ts",
   "docs/reference/seal.md: CREATE ROLE runplane_service LOGIN PASSWORD '...';":
@@ -191,8 +194,15 @@ const documented = (service: string): ReadonlyArray<string> =>
 const patterns = [...documented("control-plane"), ...documented("launcher")].map(
   (path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`)
 )
-/** Paths of other programs: of a receiver, an issuer, a claim. */
-const FOREIGN_PATHS = new Set(["/hook", "/realms/company", "/roles", "/runplane"])
+/** Paths of other protocols and of other programs: of A2A, a receiver, an issuer, a claim. */
+const FOREIGN_PATHS = new Set([
+  "/a2a",
+  "/.well-known/agent-card.json",
+  "/hook",
+  "/realms/company",
+  "/roles",
+  "/runplane"
+])
 const isPath = (path: string) =>
   path === "/" || FOREIGN_PATHS.has(path) || patterns.some((pattern) => pattern.test(path))
 

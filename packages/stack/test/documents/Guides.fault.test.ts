@@ -26,7 +26,8 @@ layer(Layer.empty, { excludeTestServices: true })("the guides", (it) => {
       cpSync(join(ROOT, "packs"), packs, { recursive: true })
       const archive = { ARCHIVE_URL: `file://${yield* temporaryFolder}`, ARCHIVE_INTERVAL_MS: "1000" }
       const database = yield* createDatabase
-      const stack = { PACKS_DIR: packs, DATABASE_URL: database, LAUNCHER_DATABASE_URL: database, ...archive }
+      const databases = { DATABASE_URL: database, LAUNCHER_DATABASE_URL: database }
+      const stack = { PACKS_DIR: packs, A2A_ENABLED: "true", ...databases, ...archive }
       const { line, ports } = yield* startStack({ env: stack })
       assert.isDefined(yield* line("Serving"))
       const commands = yield* commandFolder

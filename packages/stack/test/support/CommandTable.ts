@@ -108,6 +108,10 @@ const rows: ReadonlyArray<Row> = [
     }
   },
   { name: "stability", args: () => ["tags:nightly", "--by", "week"] },
+  { name: "committee independence", args: () => ["scenario:incident/region-failover@1.0.0"] },
+  { name: "committee seats", args: () => ["scenario:incident/region-failover@1.0.0"] },
+  // It has too few runs.
+  { name: "committee search", args: () => ["scenario:incident/region-failover@1.0.0"], code: 4 },
   { name: "gate", args: ({ folder }) => [join(folder, "cases.yaml"), "--runs", "1"] },
   {
     name: "cases add",

@@ -1,4 +1,4 @@
-import { Field, isSessionId } from "@runplane/domain"
+import { Field, isOneLine, isSessionId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 /** Longest life of a token, apart from the time in which the last exports arrive. Milliseconds. */
@@ -14,6 +14,12 @@ export const JoinTokenRequest = Schema.Struct({
   ),
   ttlMs: Field.integer("Time-to-live of the session, milliseconds; the token lives 15 minutes longer", 300_000).check(
     Schema.isBetween({ minimum: 1, maximum: MAX_TOKEN_TTL_MS })
+  ),
+  shadow: Schema.optionalKey(
+    Field.text(
+      "Name of the shadow that exports the spans: they have the resource attribute `runplane.shadow`, and no cost of the run",
+      "risk-officer~risk-agent"
+    ).check(Schema.isMinLength(1), Schema.isMaxLength(1_024), isOneLine)
   )
 }).annotate({ identifier: "JoinTokenRequest", description: "The session that spans may join" })
 export type JoinTokenRequest = typeof JoinTokenRequest.Type

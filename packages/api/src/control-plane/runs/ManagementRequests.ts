@@ -7,7 +7,8 @@ import {
   MAX_TAGS,
   PEOPLE_ANSWER,
   PEOPLE_ITEM,
-  PEOPLE_QUESTION
+  PEOPLE_QUESTION,
+  SHADOW_ACTS
 } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
@@ -47,15 +48,18 @@ export const NewArtifact = Schema.Struct({
     PEOPLE_ITEM,
     PEOPLE_ANSWER,
     PEOPLE_QUESTION,
-    A2A_TURN
+    A2A_TURN,
+    SHADOW_ACTS
   ]).annotate({
-    description: "What it is; only the launch service may add `people.*` and `a2a.turn`",
+    description: "What it is; only the launch service may add `people.*`, `a2a.turn` and `shadow.acts`",
     examples: ["report"]
   }),
   label: Field.text("Name for readers", "Post-mortem").check(Schema.isMinLength(1), isOneLine),
   uri: optional(Field.text("Where it is kept, when not here", "https://example.org/reports/17")),
   inline: optional(
-    Field.object("The artifact itself, any JSON object; of the kinds `people.*` and `a2a.turn` one of their form")
+    Field.object(
+      "The artifact itself, any JSON object; of the kinds `people.*`, `a2a.turn` and `shadow.acts` one of their form"
+    )
   ),
   idempotencyKey: optional(
     idempotencyKey(

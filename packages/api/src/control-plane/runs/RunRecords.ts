@@ -1,4 +1,13 @@
-import { A2A_TURN, Field, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION, RECEIPT_ARTIFACT, RunId } from "@runplane/domain"
+import {
+  A2A_TURN,
+  Field,
+  PEOPLE_ANSWER,
+  PEOPLE_ITEM,
+  PEOPLE_QUESTION,
+  RECEIPT_ARTIFACT,
+  RunId,
+  SHADOW_ACTS
+} from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -16,11 +25,13 @@ const ArtifactKind = Schema.Literals([
   PEOPLE_ITEM,
   PEOPLE_ANSWER,
   PEOPLE_QUESTION,
-  A2A_TURN
+  A2A_TURN,
+  SHADOW_ACTS
 ]).annotate({
   description:
     "What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, " +
-    "people.answer its answer, a2a.turn a turn of an agent that speaks A2A"
+    "people.answer its answer, a2a.turn a turn of an agent that speaks A2A, shadow.acts what an agent did that was " +
+    "tried beside a participant"
 })
 export const isArtifactKind = Schema.is(ArtifactKind)
 

@@ -1,4 +1,11 @@
-import { baselineFault, GateBaseline, impossibleDemand, isOtherScenario } from "@runplane/domain"
+import {
+  baselineFault,
+  expectedSide,
+  GateBaseline,
+  impossibleDemand,
+  isOtherScenario,
+  shadowPlanText
+} from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
@@ -21,7 +28,7 @@ import {
   reportLines,
   reportOf
 } from "../../gate/GateReport.ts"
-import { emptyProgress, runGate } from "../../gate/GateRunner.ts"
+import { emptyProgress, type GateShadow, runGate } from "../../gate/GateRunner.ts"
 import { annotations, commentMarkdown, summaryMarkdown } from "../../gate/GitHub.ts"
 import { junitXml } from "../../gate/JUnit.ts"
 import { liveTrials, lossOf, probeOf, requireServices } from "../../gate/LiveTrial.ts"
@@ -66,6 +73,12 @@ export const gate = Command.make(
     record: fileFlag("record", "Write the runs to this file, as a baseline"),
     junit: fileFlag("junit", "Write the report as JUnit XML to this file"),
     comment: fileFlag("comment", "Write the report as Markdown for a pull or merge request to this file"),
+    shadow: Flag.String("shadow").pipe(
+      Flag.withDescription(
+        "Compare the votes of a shadow of the scenarios with those of its participant: risk-officer~new-agent"
+      ),
+      Flag.optional
+    ),
     github: Flag.Boolean("github").pipe(
       Flag.withDescription("Also print annotations of GitHub, and append to GITHUB_STEP_SUMMARY"),
       Flag.withDefault(false)
@@ -85,15 +98,24 @@ export const gate = Command.make(
       const baseline = Option.isSome(flags.baseline) ? yield* readBaseline(flags.baseline.value) : undefined
       const cases = (yield* Effect.forEach(flags.files, readGateFile)).flat()
       yield* requirePossible(cases, plan)
+      const shadowName = Option.getOrUndefined(flags.shadow)
+      if (shadowName !== undefined) yield* requireSides(cases)
       if (baseline !== undefined) yield* requireSameScenarios(cases, baseline)
       const maxCostUsd = Option.getOrUndefined(flags.maxCost)
       const { format, style } = yield* output
       const gateId = (yield* (yield* SecureRandom.SecureRandom).uuidV4()).slice(0, 8)
       const progress = emptyProgress(cases)
+      const shadow: GateShadow | undefined =
+        shadowName === undefined
+          ? undefined
+          : {
+              name: shadowName,
+              onHalf: (loaded, pairs) => Console.error(`${loaded.case.name}: ${shadowPlanText(pairs, plan)}`)
+            }
       let page: string | undefined
 
       const print = Effect.fnUntraced(function* (end: GateEnd | undefined) {
-        const report = reportOf(gateId, progress, plan, { baseline, end, maxCostUsd, page })
+        const report = reportOf(gateId, progress, { ...plan, shadow }, { baseline, end, maxCostUsd, page })
         if (!(yield* printedAsJson(report))) yield* Console.log(reportLines(report, style).join("\n"))
         if (flags.github) {
           // A JSON document has standard output for itself.
@@ -114,8 +136,8 @@ export const gate = Command.make(
           const costs = yield* expectedCosts(services.plane, cases, baseline)
           if (format === "text") yield* Console.error(`gate ${gateId}: ${planText(cases, plan, costs)}, ${page}`)
           const expectedUsd = (one: LoadedCase) => costs.get(one.case.name) ?? 0
-          const limits = { ...plan, concurrency, maxCostUsd, marksWait, expectedUsd, baseline }
-          return yield* runGate(progress, limits, liveTrials(gateId, services)).pipe(
+          const limits = { ...plan, shadow, concurrency, maxCostUsd, marksWait, expectedUsd, baseline }
+          return yield* runGate(progress, limits, liveTrials(gateId, services, shadowName)).pipe(
             Effect.raceFirst(lossOf(probeOf(services))),
             Effect.timeoutOption(timeout)
           )
@@ -165,6 +187,14 @@ const requirePossible = (
   return faults.length === 0
     ? Effect.void
     : Effect.fail(usageProblem(`${faults.join("; ")}; raise --runs or --max-runs`))
+}
+
+/** A vote is right or wrong only where the case says which outcome is. */
+const requireSides = (cases: ReadonlyArray<LoadedCase>) => {
+  const without = cases.flatMap(({ case: { expect = {}, name } }) => (expectedSide(expect) === undefined ? [name] : []))
+  return without.length === 0
+    ? Effect.void
+    : Effect.fail(usageProblem(`--shadow needs expect.positive, true or false, of each case: ${without.join(", ")}`))
 }
 
 const requireSameScenarios = (cases: ReadonlyArray<LoadedCase>, baseline: GateBaseline) => {

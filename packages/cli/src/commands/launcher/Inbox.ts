@@ -70,8 +70,9 @@ const list = Command.make(
     )
 ).pipe(Command.withDescription("List the questions to the caller"))
 
-const giverText = ({ by, onBehalfOf }: NonNullable<InboxItem["given"]>): string =>
-  `${by ?? "the deadline"}${onBehalfOf === undefined ? "" : ` on behalf of ${onBehalfOf}`}`
+const giverText = ({ by, onBehalfOf, proof }: NonNullable<InboxItem["given"]>): string =>
+  `${by ?? "the deadline"}${onBehalfOf === undefined ? "" : ` on behalf of ${onBehalfOf}`}` +
+  (proof === "link" ? ", by a personal link, the weakest proof," : "")
 
 /** The question with what an answer rests on, for a person. */
 const printItem = Effect.fnUntraced(function* (shown: InboxItem) {

@@ -43,19 +43,22 @@ const verdictOf = ({ content, message }: ExportedAnswer): PasskeyVerdict | undef
     : checkSignedMessage(answer, verdict.reason, message)
 }
 
-/** What the passkeys of an export prove: answers, and why one of them proves nothing. */
+/** What is proved of the answers of an export, and why a passkey of one proves nothing. */
 export interface SignedAnswers {
   readonly valid: number
   /** Answers whose text or record is erased, so that a signature says nothing about it. */
   readonly erased: number
+  /** Answers by a personal link: the weakest proof. */
+  readonly byLink: number
   readonly why: string | undefined
 }
 
 /** Checks the answers of people in an export that a passkey has signed (docs/reference/people.md#passkeys). */
 export const signedAnswers = (bytes: Uint8Array): SignedAnswers => {
-  const counts = { valid: 0, erased: 0 }
+  const counts = { valid: 0, erased: 0, byLink: 0 }
   for (const [index, answer] of answersInExport(bytes).entries()) {
     const verdict = verdictOf(answer)
+    if (answer.content?.["proof"] === "link") counts.byLink += 1
     if (verdict === undefined) continue
     if (verdict._tag === "invalid")
       return { ...counts, why: `the passkey of answer ${index + 1} proves nothing: ${verdict.why}` }
@@ -65,9 +68,10 @@ export const signedAnswers = (bytes: Uint8Array): SignedAnswers => {
 }
 
 /** In words; undefined without any. */
-export const signedAnswersText = ({ erased, valid }: SignedAnswers): string | undefined => {
+export const signedAnswersText = ({ byLink, erased, valid }: SignedAnswers): string | undefined => {
   const parts = [
     ...(valid > 0 ? [`${valid} signed by a passkey`] : []),
+    ...(byLink > 0 ? [`${byLink} by a personal link, the weakest proof: without a sign-in`] : []),
     ...(erased > 0 ? [`${erased} erased, so what was signed is not known`] : [])
   ]
   return parts.length === 0 ? undefined : parts.join("; ")

@@ -51,16 +51,23 @@ const why = (...given: Parameters<typeof exported>) => signedAnswers(exported(..
 describe("the answers of an export that passkeys have signed", () => {
   it("are proved, with their messages in the session", () => {
     const found = signedAnswers(exported(answer))
-    assert.deepStrictEqual(found, { valid: 1, erased: 0, why: undefined })
+    assert.deepStrictEqual(found, { valid: 1, erased: 0, byLink: 0, why: undefined })
     assert.strictEqual(signedAnswersText(found), "1 signed by a passkey")
   })
 
   it("are none where no passkey has signed", () => {
     const { passkey: _, ...rest } = answer
     const found = signedAnswers(exported({ ...rest, proof: "fresh" }))
-    assert.deepStrictEqual(found, { valid: 0, erased: 0, why: undefined })
+    assert.deepStrictEqual(found, { valid: 0, erased: 0, byLink: 0, why: undefined })
     assert.isUndefined(signedAnswersText(found))
-    assert.deepStrictEqual(signedAnswers(Buffer.from("no export")), { valid: 0, erased: 0, why: undefined })
+    assert.deepStrictEqual(signedAnswers(Buffer.from("no export")), { valid: 0, erased: 0, byLink: 0, why: undefined })
+  })
+
+  it("are named where a personal link has given them, as the weakest proof", () => {
+    const { passkey: _, ...rest } = answer
+    const found = signedAnswers(exported({ ...rest, proof: "link" }))
+    assert.deepStrictEqual(found, { valid: 0, erased: 0, byLink: 1, why: undefined })
+    assert.strictEqual(signedAnswersText(found), "1 by a personal link, the weakest proof: without a sign-in")
   })
 
   it("are erased with their text, or with their record", () => {
@@ -70,7 +77,7 @@ describe("the answers of an export that passkeys have signed", () => {
       signedAnswers(exported(undefined)),
       signedAnswers(exported(answer, { ...said, reason: "" }))
     ]) {
-      assert.deepStrictEqual(found, { valid: 0, erased: 1, why: undefined })
+      assert.deepStrictEqual(found, { valid: 0, erased: 1, byLink: 0, why: undefined })
       assert.strictEqual(signedAnswersText(found), "1 erased, so what was signed is not known")
     }
   })

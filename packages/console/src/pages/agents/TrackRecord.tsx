@@ -6,11 +6,9 @@ import { CostText } from "../../ui/CostText.tsx"
 import { Facts, Loaded, Panel, Select, Table, type TableColumn, TextLink } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { counted, dollars, percent, whole } from "../../view/format/Format.ts"
-import { serviceNow } from "../../view/live/ServerClock.ts"
+import { sinceDay } from "../../view/live/SinceDay.ts"
 import { queryValue } from "../../view/query/QueryCompletion.ts"
 import { ReliabilityCurve } from "./ReliabilityCurve.tsx"
-
-const DAY_MS = 86_400_000
 
 export const SINCE = ["all", "7d", "30d", "90d"] as const
 export type Since = (typeof SINCE)[number]
@@ -22,12 +20,6 @@ const TITLES: Readonly<Record<Since, string>> = {
   "90d": "Last 90 days"
 }
 
-/** The start of a day, so that a repeated read has the same address. */
-const startOf = (since: Since): string | undefined =>
-  since === "all"
-    ? undefined
-    : new Date(Math.floor(serviceNow() / DAY_MS - Number.parseInt(since, 10)) * DAY_MS).toISOString()
-
 interface TrackRecordProps {
   readonly participantId: string
   readonly since: Since
@@ -36,7 +28,7 @@ interface TrackRecordProps {
 
 /** How often the votes of an agent were right, by the marks `correct` (docs/reference/marks.md#record). */
 export default function TrackRecord({ onSince, participantId, since }: TrackRecordProps) {
-  const from = startOf(since)
+  const from = sinceDay(since)
   const [by, setBy] = useState<RecordGroup>("prompt")
   const record = useRead(["track record", participantId, since, by], (api) =>
     api.markReports.record({

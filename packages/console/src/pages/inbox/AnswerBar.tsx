@@ -17,10 +17,21 @@ interface AnswerBarProps {
   /** Whether this browser computed the hash of the item. */
   readonly isBound: boolean
   readonly send: SentAnswer
+  readonly link?: LinkParts | undefined
+}
+
+/** What a personal link adds to the page of its question. */
+export interface LinkParts {
+  /** Above the question: whose link it is. */
+  readonly head: ReactNode
+  /** Before the last press: the code. */
+  readonly code: ReactNode
+  /** Why the code is not complete; undefined for one that is. */
+  readonly missing: string | undefined
 }
 
 /** Choose, then confirm. Nothing can be pressed in the first moment after a change. */
-export const AnswerBar = ({ isBound, item, send }: AnswerBarProps) => {
+export const AnswerBar = ({ isBound, item, link, send }: AnswerBarProps) => {
   const [chosen, setChosen] = useState<AnswerAct>()
   const [isReturning, setReturning] = useState(false)
   const changes = useChanges(item)
@@ -55,10 +66,11 @@ export const AnswerBar = ({ isBound, item, send }: AnswerBarProps) => {
           act={act}
           isSteady={isSteady}
           send={send}
+          link={link}
           onBack={() => setChosen(undefined)}
         />
       )}
-      {item.mayAnswer && act === undefined && !isReturning ? (
+      {item.mayAnswer && act === undefined && !isReturning && link === undefined ? (
         <button
           type="button"
           className="btn btn-quiet mt-2 h-10 w-full justify-center text-[14px]"
@@ -134,6 +146,7 @@ const ConfirmAct = ({
   act,
   isSteady,
   item,
+  link,
   onBack,
   send
 }: {
@@ -141,6 +154,7 @@ const ConfirmAct = ({
   readonly act: AnswerAct
   readonly isSteady: boolean
   readonly send: SentAnswer
+  readonly link: LinkParts | undefined
   readonly onBack: () => void
 }) => {
   const [reason, setReason] = useState(() => readDraft(item.id))
@@ -167,6 +181,7 @@ const ConfirmAct = ({
     if (act === "object" && severity === undefined) return setMissing("Choose how severe it is.")
     const sure = CONFIDENT.has(act) ? confidenceIn(confidence) : undefined
     if (sure === "invalid") return setMissing("Write a confidence from 0 to 1, such as 0.8, or none.")
+    if (link?.missing !== undefined) return setMissing(link.missing)
     setMissing("")
     send.mutate({
       act,
@@ -221,6 +236,7 @@ const ConfirmAct = ({
           {act === "evaluate" ? null : "A vote has none in the session: it is in the record of the run alone."}
         </label>
       ) : null}
+      {link?.code}
       <div role="alert">
         {missing === "" ? null : <p className="mt-1 text-bad">{missing}</p>}
         {send.error === null ? null : <RefusedAnswer itemId={item.id} refused={refusedBy(send.error)} />}

@@ -23,11 +23,11 @@ import {
 import { itemCard } from "../../view/inbox/ItemCard.ts"
 import { assigneeText, differenceOf, returnText } from "../../view/inbox/ItemChanges.ts"
 import { subjectOf } from "../../view/inbox/PayloadText.ts"
-import { AnswerBar } from "./AnswerBar.tsx"
+import { AnswerBar, type LinkParts } from "./AnswerBar.tsx"
 import { Outcome } from "./Outcome.tsx"
 import { QuestionPart } from "./QuestionPart.tsx"
 import { SignInFirst } from "./SignInFirst.tsx"
-import { refusedBy, useAnswer } from "./useAnswer.ts"
+import { refusedBy, type SentAnswer, useAnswer } from "./useAnswer.ts"
 import { useItem } from "./useInbox.ts"
 
 /** One question on one screen. */
@@ -53,13 +53,26 @@ export const ItemPage = ({ id }: { readonly id: string }) => {
   )
 }
 
+/** A question of a person who has signed in. */
 const Item = ({ item }: { readonly item: InboxItem }) => {
+  const send = useAnswer(item)
+  return <ShownItem item={item} send={send} />
+}
+
+interface ShownItemProps {
+  readonly item: InboxItem
+  readonly send: SentAnswer
+  /** What the page of a personal link has beside it: its person has no sign-in, and no other page. */
+  readonly link?: LinkParts
+}
+
+/** A question with everything that its answer rests on, and the answer. */
+export const ShownItem = ({ item, link, send }: ShownItemProps) => {
   const { hashed, payload, proposalHash, sessionId } = item
   // A poll gives the same item as another object.
   const bound = JSON.stringify([hashed, payload, proposalHash, sessionId])
   const binding = useMemo(() => bindingOf(item), [bound])
   const card = useMemo(() => itemCard(item), [item])
-  const send = useAnswer(item)
   const fields = binding.isBound ? binding.fields : undefined
   const { others, question, text } = subjectOf(fields ?? [])
   const shown = question ?? item.title ?? "A question without a title"
@@ -67,9 +80,13 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
   return (
     <>
       <div className="flex flex-1 flex-col gap-4 px-4 pt-3 pb-5">
-        <Link href="/" className="inline-flex w-fit items-center gap-1 py-1 text-accent">
-          <ArrowLeft size={15} aria-hidden /> All questions
-        </Link>
+        {link === undefined ? (
+          <Link href="/" className="inline-flex w-fit items-center gap-1 py-1 text-accent">
+            <ArrowLeft size={15} aria-hidden /> All questions
+          </Link>
+        ) : (
+          link.head
+        )}
         <div>
           <h1 className="text-[21px] leading-tight font-semibold tracking-tight">
             <UserText text={shown} />
@@ -90,7 +107,7 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
             </p>
           )}
         </div>
-        <Replaced item={item} />
+        {link === undefined ? <Replaced item={item} /> : null}
         <section
           aria-label="Decision card"
           className="panel grid grid-cols-1 items-center gap-x-6 gap-y-3 p-4 sm:grid-cols-[minmax(0,300px)_minmax(0,1fr)]"
@@ -110,9 +127,11 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
         </section>
         <Messages item={item} />
         <WhoMay item={item} />
-        <More title="Questions to the agents" isOpen={(item.questions?.length ?? 0) > 0}>
-          <QuestionPart item={item} />
-        </More>
+        {link === undefined ? (
+          <More title="Questions to the agents" isOpen={(item.questions?.length ?? 0) > 0}>
+            <QuestionPart item={item} />
+          </More>
+        ) : null}
         <More title="Policy" isOpen={false}>
           <p>
             <UserText text={item.policy.version} className="font-medium" />
@@ -161,7 +180,7 @@ const Item = ({ item }: { readonly item: InboxItem }) => {
         </More>
       </div>
       {item.state === "open" ? (
-        <AnswerBar item={item} isBound={binding.isBound} send={send} />
+        <AnswerBar item={item} isBound={binding.isBound} send={send} link={link} />
       ) : (
         <Outcome item={item} refused={send.error === null ? undefined : refusedBy(send.error)} />
       )}

@@ -7,6 +7,9 @@ import type { Refused } from "../../view/inbox/AnswerResult.ts"
 import { closedText, DONE, STATES } from "../../view/inbox/InboxWords.ts"
 import { RefusedAnswer } from "./RefusedAnswer.tsx"
 
+/** What an answer by a link does not prove. */
+const LINK_PROOF = "by a personal link, the weakest proof: without a sign-in"
+
 const STEPS: ReadonlyArray<ItemState> = ["answered", "sent", "accepted"]
 
 /** What became of a question: the answer on its way, or why it takes none. */
@@ -65,6 +68,7 @@ export const Outcome = ({
             </>
           )}{" "}
           {given.content === undefined ? "has answered" : DONE[given.content.act]} <Time at={given.at} />
+          {given.proof === "link" ? `, ${LINK_PROOF}` : null}
           {given.content === undefined || given.content.reason === "" ? null : (
             <>
               : <UserText text={given.content.reason} />

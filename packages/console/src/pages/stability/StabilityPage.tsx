@@ -10,10 +10,9 @@ import { useRead } from "../../ui/useRead.ts"
 import { counted, duration, listedDollars } from "../../view/format/Format.ts"
 import { runsPage, stabilityPage } from "../../view/gates/GateLinks.ts"
 import { GROUPINGS, type Grouping, groupRows, groupSearch, type StabilityRow } from "../../view/gates/Gates.ts"
-import { serviceNow } from "../../view/live/ServerClock.ts"
+import { sinceDay } from "../../view/live/SinceDay.ts"
 import { textParam, wordParam } from "../../view/query/UrlState.ts"
 
-const DAY_MS = 86_400_000
 const SINCE = { "30d": "Last 30 days", "7d": "Last 7 days", "90d": "Last 90 days", all: "All time" } as const
 
 const SINCE_NAMES = ["30d", "7d", "90d", "all"] as const
@@ -37,18 +36,12 @@ const params = {
   count: wordParam(["decided", "all"])
 }
 
-/** The start of a day, so that a repeated read has the same address. */
-const startOf = (since: keyof typeof SINCE): string | undefined =>
-  since === "all"
-    ? undefined
-    : new Date(Math.floor(serviceNow() / DAY_MS - Number.parseInt(since, 10)) * DAY_MS).toISOString()
-
 /** How stable the decisions of runs are, over time and by their properties (docs/reference/gate.md#stability). */
 export default function StabilityPage() {
   const [state, set] = useUrlState(params)
   useTitle("Stability")
   const { by, count, q, since } = state
-  const from = startOf(since)
+  const from = sinceDay(since)
   // Scenarios are not compared with each other: without a search each has a row of its own.
   const isEach = q === ""
   const read = useRead(["stability", state, from], (api) =>

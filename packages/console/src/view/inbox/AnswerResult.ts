@@ -81,6 +81,9 @@ export const refusedAnswer = ({ code, messages, metadata, status }: Refusal): Re
   if (code === "PASSKEY_REFUSED") {
     return { title: "Your passkey was refused: your answer was not sent", lines, isOver: false }
   }
+  if (code === "LINK_CODE_WRONG" || code === "LINK_CODE_MISSING") {
+    return { title: "The code does not count: your answer was not sent", lines, isOver: false }
+  }
   if (status === 403) return { title: "Refused: your answer was not sent", lines, isOver: false }
   if (code === "ITEM_ANSWERED") {
     const when = at === undefined ? "" : ` at ${dateTime(Date.parse(at))}`
@@ -91,6 +94,7 @@ export const refusedAnswer = ({ code, messages, metadata, status }: Refusal): Re
   if (code === "ITEM_STALE") {
     return { title: "The question has changed: your answer was not sent", lines, ...next, isOver: false }
   }
+  if (code === "LINK_OVER") return { title: "This link takes no answer any more", lines, isOver: true }
   if (status === 410) return { title: "Too late: your answer was not sent", lines, ...next, isOver: true }
   if (status === 404) return { title: "The question is gone", lines, isOver: true }
   if (status === 429) return { title: "Too many answers", lines: [...lines, "Try again in a minute."], isOver: false }

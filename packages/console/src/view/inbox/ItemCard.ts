@@ -59,6 +59,8 @@ export const itemCard = (item: InboxItem): DecisionCard => {
       denials: [],
       spending: [],
       models: new Map(),
+      shadows: new Map(),
+      shadowSpending: new Map(),
       policyVersion: hashed.policyVersion,
       descriptor: undefined,
       runtimeVersion: undefined,

@@ -20,3 +20,12 @@ export const SCENARIO = "scenario_of(r.runtime_kind, r.scenario_ref, r.source_re
 /** Milliseconds from start to end of a run `r`; -1 without. The same expression as its index `runs_duration`. */
 export const DURATION =
   "(CASE WHEN r.ended_at < r.started_at THEN 0 ELSE coalesce(extract(epoch FROM r.ended_at - r.started_at) * 1000, -1) END)"
+
+/**
+ * The case of a run `r` whose subject has this SHA-256: that of its gate, else its scenario without the version with
+ * the subject. Null without a gate and a subject.
+ */
+export const caseKey = (subject: string): string => `CASE
+  WHEN r.metadata -> 'gate' ->> 'case' IS NOT NULL OR ${subject} IS NOT NULL THEN left(encode(sha256(convert_to(concat_ws(E'\\n',
+    regexp_replace(coalesce(${SCENARIO}, ''), '@[^@/]*$', ''),
+    coalesce('gate ' || (r.metadata -> 'gate' ->> 'case'), ${subject})), 'UTF8')), 'hex'), 32) END`

@@ -2,9 +2,8 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { activePolicy, type DecisionFacts, type Deliberation, decisionFacts, FACT_TYPES, RunId } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
-import { SCENARIO } from "../../event-log/runs/RunColumns.ts"
-import { sha256 } from "../../platform/Sha256.ts"
+import { caseKey } from "../../event-log/runs/RunColumns.ts"
+import { sha256Hex } from "../../platform/Sha256.ts"
 import { type BacktestRun, BacktestRuns, groupsOf } from "../../queries/decisions/BacktestRuns.ts"
 
 /** Runs of one step: the latest ones, and those that have waited longest. */
@@ -21,14 +20,6 @@ interface DueRun {
   readonly id: string
   readonly events: number
 }
-
-const hexOf = (text: string): string => Hex.encode(sha256(new TextEncoder().encode(text)))
-
-/** The case of a run `r` with the subject `g.subject`: that of its gate, else its scenario with the subject. */
-const CASE_KEY = `CASE
-  WHEN r.metadata -> 'gate' ->> 'case' IS NOT NULL OR g.subject IS NOT NULL THEN left(encode(sha256(convert_to(concat_ws(E'\\n',
-    regexp_replace(coalesce(${SCENARIO}, ''), '@[^@/]*$', ''),
-    coalesce('gate ' || (r.metadata -> 'gate' ->> 'case'), g.subject)), 'UTF8')), 'hex'), 32) END`
 
 /** The decision as it is served, with its case as the last member. */
 const LISTED_WITH_CASE = "coalesce(left(g.listed, -1) || ',\"case\":\"' || c.key || '\"}', g.listed)"
@@ -88,7 +79,7 @@ export const makeDecisionRows = Effect.gen(function* () {
         ...{ run_id: runId, seq: listed.asOfSeq, events: events.get(runId) ?? 0, verdict: listed.verdict },
         revision: revisions.get(runId) ?? -1,
         ...{ listed: JSON.stringify(listed), options, ballots, dissenters },
-        ...{ subject: subject === undefined ? null : hexOf(subject) }
+        ...{ subject: subject === undefined ? null : sha256Hex(subject) }
       }))
     )
     return Effect.gen(function* () {
@@ -100,7 +91,7 @@ export const makeDecisionRows = Effect.gen(function* () {
         FROM json_to_recordset(${rows}::json) AS g (run_id uuid, seq bigint, events integer, verdict text, listed text,
                                                     options text, ballots text[], dissenters text[], subject text,
                                                     revision integer)
-        JOIN runs r ON r.id = g.run_id JOIN run_heads h ON h.run_id = r.id AND h.projection_revision = g.revision CROSS JOIN LATERAL (SELECT ${sql.literal(CASE_KEY)} AS key) AS c
+        JOIN runs r ON r.id = g.run_id JOIN run_heads h ON h.run_id = r.id AND h.projection_revision = g.revision CROSS JOIN LATERAL (SELECT ${sql.literal(caseKey("g.subject"))} AS key) AS c
         ORDER BY r.id FOR KEY SHARE OF r, h
         ON CONFLICT (run_id) DO UPDATE
         SET seq = excluded.seq, events = excluded.events, read_at = excluded.read_at, verdict = excluded.verdict,

@@ -18,13 +18,20 @@ const MARGIN_MS = 15 * 60_000
 /** What a token is for: another use of the key gets another text. */
 const AUDIENCE = "runplane-telemetry-join-v1"
 
-/** Prefix, session, end in Unix seconds, HMAC-SHA-256 of these in base64url. */
-const TOKEN = /^(rj1\.([A-Za-z0-9_-]{22,512})\.([0-9]{1,12}))\.([A-Za-z0-9_-]{43})$/
+/**
+ * Prefix, session, end in Unix seconds, the name of a shadow in base64url, HMAC-SHA-256 of these in base64url. Only the
+ * token of a shadow has the name.
+ */
+const TOKEN = /^(rj1\.([A-Za-z0-9_-]{22,512})\.([0-9]{1,12})(?:\.s([A-Za-z0-9_-]{1,8192}))?)\.([A-Za-z0-9_-]{43})$/
 
 /** The session that a token allows to join, or why it allows none. */
 export type CheckedToken =
-  | { readonly sessionId: string; readonly refusal?: undefined }
-  | { readonly sessionId?: undefined; readonly refusal: "token_invalid" | "token_expired" }
+  | { readonly sessionId: string; readonly shadow: string | undefined; readonly refusal?: undefined }
+  | {
+      readonly sessionId?: undefined
+      readonly shadow?: undefined
+      readonly refusal: "token_invalid" | "token_expired"
+    }
 
 /**
  * Tokens that let the spans of their holder join the run of one session (docs/reference/ingest.md#tokens). All
@@ -54,25 +61,31 @@ export class JoinTokens extends Context.Service<
       const macOf = (secret: KeyObject, text: string) =>
         createHmac("sha256", secret).update(`${AUDIENCE}\n${text}`).digest("base64url")
 
-      const issue = Effect.fn("JoinTokens.issue")(function* ({ sessionId, ttlMs }: JoinTokenRequest, caller: Caller) {
+      const issue = Effect.fn("JoinTokens.issue")(function* (
+        { sessionId, shadow, ttlMs }: JoinTokenRequest,
+        caller: Caller
+      ) {
         const now = yield* Clock.currentTimeMillis
         const endsAt = Math.ceil((now + ttlMs + MARGIN_MS) / 1_000)
-        const text = `rj1.${sessionId}.${endsAt}`
+        const named = shadow === undefined ? "" : `.s${Buffer.from(shadow).toString("base64url")}`
+        const text = `rj1.${sessionId}.${endsAt}${named}`
         const token = `${text}.${macOf(yield* key, text)}`
         const expiresAt = isoTime(endsAt * 1_000)
         const at = isoTime(now)
         const issued = { action: "telemetry.token", resource: "session", resourceId: sessionId }
-        yield* audit.record({ caller, ...issued, details: { expiresAt }, at })
+        const details = { expiresAt, ...(shadow !== undefined && { shadow }) }
+        yield* audit.record({ caller, ...issued, details, at })
         return { token, header: `${JOIN_HEADER}=${token}`, expiresAt }
       })
 
       const check = Effect.fn("JoinTokens.check")(function* (token: string): Effect.fn.Return<CheckedToken, SqlError> {
-        const [, text = "", sessionId = "", endsAt = "", mac = ""] = TOKEN.exec(token) ?? []
+        const [, text = "", sessionId = "", endsAt = "", name, mac = ""] = TOKEN.exec(token) ?? []
         // Compared as texts: base64url has several texts of the same bytes.
         const isOurs = timingSafeEqual(Buffer.from(macOf(yield* key, text)), Buffer.from(mac.padEnd(43)))
         if (text === "" || !isOurs) return { refusal: "token_invalid" }
         const hasEnded = Number(endsAt) * 1_000 <= (yield* Clock.currentTimeMillis)
-        return hasEnded ? { refusal: "token_expired" } : { sessionId }
+        if (hasEnded) return { refusal: "token_expired" }
+        return { sessionId, shadow: name === undefined ? undefined : Buffer.from(name, "base64url").toString() }
       })
       return JoinTokens.of({ issue, check })
     })

@@ -1,5 +1,5 @@
 import type { IngestHealth } from "@runplane/api"
-import { receivedTelemetry, type Telemetry } from "@runplane/domain"
+import { receivedTelemetry, SHADOW_ATTRIBUTE, shadowOf, type Telemetry } from "@runplane/domain"
 import {
   type BodyMalformed,
   BodyTooLarge,
@@ -61,7 +61,7 @@ const SHARE_OF_FREE = 3
 
 const NOTHING_STORED = { stored: 0, beyond: 0, deleted: 0 }
 
-const NO_TOKEN = { sessionId: undefined, refusal: undefined }
+const NO_TOKEN = { sessionId: undefined, shadow: undefined, refusal: undefined }
 
 /** Spans with such a token are received as those without one. */
 const REFUSED_TOKENS = {
@@ -88,6 +88,10 @@ const droppedText = (dropped: Dropped): string => {
     ? ""
     : `dropped beyond the limits: ${parts.map(([part, count]) => `${count} ${PARTS[part]}`).join(", ")}`
 }
+
+/** The token of a shadow says which one has sent the telemetry, whatever its exporter states. */
+const ofShadow = (telemetry: Telemetry, shadow: string | undefined): Telemetry =>
+  shadow === undefined ? telemetry : { ...telemetry, resource: { ...telemetry.resource, [SHADOW_ATTRIBUTE]: shadow } }
 
 /** The span inbox has its bound of bytes, or a body does not arrive. */
 export class SpanInboxFull extends Data.TaggedError("SpanInboxFull") {}
@@ -188,10 +192,14 @@ export class Receiver extends Context.Service<
         { encoding, joinToken, signal, source }: Omit<ExportRequest<never>, "body">,
         body: Buffer
       ) {
+        const joins = joinToken === undefined ? NO_TOKEN : yield* tokens.check(joinToken)
         const kept: Array<SpanInboxEntry> = []
         const traces = new Map<string, TraceRef>()
         let keptBytes = 0
-        const take = (telemetry: Telemetry) => {
+        const take = (received: Telemetry) => {
+          const telemetry = ofShadow(received, joins.shadow)
+          // A log record of a shadow states nothing of the run.
+          if (telemetry.kind === "log" && shadowOf(telemetry.resource) !== undefined) return undefined
           const entry = spanInboxEntry(receivedTelemetry(options, telemetry))
           if (keptBytes + entry.bytes > STORED * maxInflatedBytes) return BEYOND_BYTES
           keptBytes += entry.bytes
@@ -200,7 +208,6 @@ export class Receiver extends Context.Service<
           return undefined
         }
         const report = yield* readEach({ signal, encoding, body }, take, limits)
-        const joins = joinToken === undefined ? NO_TOKEN : yield* tokens.check(joinToken)
         if (joins.refusal !== undefined) metrics.otlpJoinRefused(joins.refusal)
         yield* budgets.addTraces(source, new Set(traces.keys()))
         const { beyond, deleted, stored } =

@@ -7,6 +7,7 @@ export const LOOP_NAMES = [
   "alert-rules",
   "append-writers",
   "archive",
+  "committees",
   "decisions",
   "erasures",
   "event-blocks",

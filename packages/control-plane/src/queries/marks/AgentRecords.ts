@@ -15,6 +15,7 @@ import {
   RunId,
   recordText,
   type SeatTally,
+  SHADOW_ACTS,
   seatAnswers,
   seatRecord,
   seatText,
@@ -66,7 +67,7 @@ export class AgentRecords extends Context.Service<
       const runs = yield* BacktestRuns
       const truths = yield* DecisionTruths
 
-      /** The latest decided runs in which the agent took part, at most one more than the limit. */
+      /** The latest decided runs in which the agent took part, or was a shadow, at most one more than the limit. */
       const inScope = (participantId: string, { limit, q, since }: AgentRecordQuery) =>
         Effect.map(
           sql<{
@@ -81,9 +82,10 @@ export class AgentRecords extends Context.Service<
                    to_char(date_trunc('week', r.created_at AT TIME ZONE 'UTC'), 'YYYY-MM-DD') AS week,
                    left(r.metadata ->> 'promptName', 200) AS name, left(r.metadata ->> 'promptVersion', 200) AS version,
                    left(r.metadata ->> 'promptHash', 200) AS hash
-            FROM run_participants p JOIN runs r ON r.id = p.run_id JOIN run_heads h ON h.run_id = r.id
-            WHERE p.participant_id = ${participantId}
-              AND ${since === undefined ? sql`true` : sql`r.created_at >= ${since}::timestamptz`}
+            FROM (SELECT run_id FROM run_participants WHERE participant_id = ${participantId}
+                  UNION SELECT run_id FROM artifacts WHERE kind = ${SHADOW_ACTS} AND label = ${participantId}) p
+            JOIN runs r ON r.id = p.run_id JOIN run_heads h ON h.run_id = r.id
+            WHERE ${since === undefined ? sql`true` : sql`r.created_at >= ${since}::timestamptz`}
               AND EXISTS (SELECT FROM key_events d WHERE d.run_id = r.id AND d.type = 'decision.finalized')
               AND ${runsFound(sql, meaning, q, sql`r.id`)}
             ORDER BY r.created_at DESC, r.id DESC LIMIT ${BigInt(limit + 1)}`,

@@ -66,7 +66,7 @@ export const makeRecordsOfAll = Effect.gen(function* () {
     const found = yield* runs.evaluate(group, RECORD_TYPES, (run) => {
       const voteOf = agentVotes(run, activePolicy(run, noRegistry, read))
       const truth = truthOf(marks.get(run.runId) ?? [], run)
-      return run.participants.slice(0, MAX_RECORDED_VOTERS).flatMap((participantId) => {
+      return [...run.participants.slice(0, MAX_RECORDED_VOTERS), ...run.shadows.keys()].flatMap((participantId) => {
         const vote = voteOf(participantId)
         const answers = seatAnswers(run, participantId)
         return vote === undefined && answers === undefined ? [] : [{ participantId, vote, truth, answers }]

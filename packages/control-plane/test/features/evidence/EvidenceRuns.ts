@@ -110,6 +110,22 @@ export const signedRun = Effect.fnUntraced(function* (
   return runId
 })
 
+/** A decided run with the record of an answer that a person has given by a personal link. */
+export const linkedRun = Effect.gen(function* () {
+  const [item, proposalHash] = [randomUUID(), sha256("proposal")]
+  const reason = reasonWithLine(SIGNED_REASON, { person: "dora", item, proposalHash })
+  const runId = yield* decidedRun({}, reason)
+  yield* post(runId, {
+    ...{ v: 1, item, seat: COST, origin: "person", person: "dora", proof: "link", act: "reject" },
+    ...{ messageId: "m3", ordinal: 4, proposalHash, channel: "link", revealed: "after" },
+    payloadSha256: sha256(JSON.stringify({ proposalId: "p1", vote: "REJECT", reason })),
+    basis: { ordinal: 3, sha256: sha256("basis"), withheld: [] },
+    ...{ unseen: [], couldHaveSeen: true, nonce: sha256("nonce of the record") },
+    ...{ askedAt: "2026-11-30T09:00:00.000Z", answeredAt: "2026-11-30T09:01:00.000Z" }
+  })
+  return runId
+})
+
 /** The bytes of an answer. */
 export const bytesOf = Effect.fnUntraced(function* (path: string) {
   const url = `${yield* baseUrl}${path}`

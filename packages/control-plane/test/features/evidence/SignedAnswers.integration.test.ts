@@ -5,7 +5,7 @@ import type { PasskeyRecord } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { layerTestService } from "../../support/HttpService.ts"
 import { eraseText } from "../erasure/PersonRuns.ts"
-import { evidenceOf, keysOf, SIGNED_REASON, signedRun } from "./EvidenceRuns.ts"
+import { evidenceOf, keysOf, linkedRun, SIGNED_REASON, signedRun } from "./EvidenceRuns.ts"
 import { filesIn, hasPython, runPython, temporary, VERIFY, verify } from "./Verifier.ts"
 
 const verdictOn = (runId: string, program?: string) =>
@@ -32,6 +32,15 @@ describe.runIf(hasPython)("verify.py on an answer that a passkey has signed", ()
             ?.toString() ?? "",
           '"proof":"passkey"'
         )
+      })
+    )
+
+    it.effect("names an answer by a personal link as the weakest proof", () =>
+      Effect.gen(function* () {
+        const { code, output } = yield* verdictOn(yield* linkedRun)
+        assert.strictEqual(code, 0, output)
+        assert.include(output, "people.jsonl, line 1: by a personal link, the weakest proof: without a sign-in")
+        assert.notInclude(output, "which person holds a passkey")
       })
     )
 

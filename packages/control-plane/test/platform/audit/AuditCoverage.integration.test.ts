@@ -130,6 +130,9 @@ type Audited = readonly [
   outcome: AuditOutcome
 ]
 
+const tooFewRuns = Effect.succeed({ path: "/committees/search", body: { q: "status:completed" } })
+const newRule = Effect.succeed({ path: "/alerts/rules", body: alertRule("added") })
+
 /** Every endpoint that changes something or hands out a run, how it is called here, and what the audit log says. */
 const audited: Readonly<Record<string, Audited>> = {
   "POST /runs": [Effect.sync(() => ({ path: "/runs", body: descriptor() })), "run.create", "succeeded"],
@@ -223,11 +226,8 @@ const audited: Readonly<Record<string, Audited>> = {
     "succeeded"
   ],
   "DELETE /marks/definitions/:name": [definition("mood"), "mark.definition.delete", "succeeded"],
-  "POST /alerts/rules": [
-    Effect.succeed({ path: "/alerts/rules", body: alertRule("added") }),
-    "alert_rule.create",
-    "succeeded"
-  ],
+  "POST /committees/search": [tooFewRuns, "committee.search", "refused"],
+  "POST /alerts/rules": [newRule, "alert_rule.create", "succeeded"],
   "PUT /alerts/rules/:id": [
     Effect.map(addedRule("changed"), (path) => {
       const { id: _, ...body } = alertRule("changed")
@@ -330,7 +330,8 @@ layer(layerTestService({ settings: SETTINGS }), {
         const [method = ""] = endpoint.split(" ")
         const requestId = `of-${endpoint.replace(/[^A-Za-z]+/g, "-")}`
         const answer = yield* call(method, path, { body: sent, headers: as(requestId) })
-        assert.isTrue(answer.status >= 200 && answer.status < 300, answer.text)
+        const isExpected = outcome === "refused" ? answer.status === 409 : answer.status >= 200 && answer.status < 300
+        assert.isTrue(isExpected, answer.text)
         const { body } = yield* call("GET", `/audit?action=${action}&limit=200`, { headers })
         const entries = body.data.filter((entry: { requestId?: string }) => entry.requestId === requestId)
         assert.lengthOf(entries, 1)

@@ -30,7 +30,7 @@ describe("records of people", () => {
           label: "Answer of officer",
           answer: {
             ...{ item: "i1", seat: SEAT, messageId: "m-own", hash: "1a2b3c4d", unseen: {}, person: "ada" },
-            ...{ askedAt: "2026-11-30T10:00:00.000Z", answeredAt: TIME, revealed: "after" }
+            ...{ askedAt: "2026-11-30T10:00:00.000Z", answeredAt: TIME, revealed: "after", proof: "session" }
           }
         })
         assert.strictEqual(contentSha256, createHash("sha256").update(JSON.stringify(added.body.inline)).digest("hex"))

@@ -62,12 +62,18 @@ const followed = Effect.fnUntraced(function* (path: string) {
   return { state: agent.state, messages: agent.messages }
 })
 
+/** The client refuses an answer after it. */
+const DEADLINE = new Date(Date.now() + 3_600_000).toISOString()
+
 const asked = (item: string, event: "opened" | "closed"): EventDraft => {
   const fact = { item, event, seat: "officer", scenario: "payments/limit@1.0.0", hash: "c3ab8ff1", unanswered: false }
   const state = event === "opened" ? "open" : "accepted"
-  const deadline = "2026-11-30T14:04:00.000Z"
   const artifact = { artifactId: `${item}-${event}`, kind: "people.item", label: "Question" }
-  return artifactCreated("2026-07-01T10:00:02.000Z", { ...artifact, item: { ...fact, state, deadline } }, "run-manager")
+  return artifactCreated(
+    "2026-07-01T10:00:02.000Z",
+    { ...artifact, item: { ...fact, state, deadline: DEADLINE } },
+    "run-manager"
+  )
 }
 
 /** The client of the protocol after a stream that ended with interrupts. */
@@ -221,7 +227,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         assert.deepStrictEqual(
           pendingInterrupts.map(({ expiresAt, id: item, metadata, reason }) => ({ expiresAt, item, metadata, reason })),
           ["i1", "i2"].map((item) => ({
-            expiresAt: "2026-11-30T14:04:00.000Z",
+            expiresAt: DEADLINE,
             item,
             metadata: { seat: "officer", hash: "c3ab8ff1", scenario: "payments/limit@1.0.0" },
             reason: "person"

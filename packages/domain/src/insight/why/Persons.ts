@@ -18,9 +18,13 @@ export const personText = ({ answer, by }: Act, says: string): string | undefine
   return (
     `person:${answer.person} ${says} for ${by}${onBehalfText(answer.onBehalfOf)} at ` +
     `${minuteText(answer.answeredAt)}, ` +
-    `on the proposal as it stood (hash ${answer.hash})${unseen === "" ? "" : `; ${unseen} came in unseen`}`
+    `on the proposal as it stood (hash ${answer.hash})${unseen === "" ? "" : `; ${unseen} came in unseen`}` +
+    (answer.proof === "link" ? `; ${LINK_PROOF}` : "")
   )
 }
+
+/** What an answer by a link does not prove. */
+const LINK_PROOF = "by a personal link, the weakest proof: without a sign-in"
 
 const onBehalfText = (person: string | undefined): string =>
   person === undefined ? "" : ` on behalf of person:${person}`

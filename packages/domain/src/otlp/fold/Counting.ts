@@ -14,6 +14,7 @@ export type Uncounted =
   | "a model call beside it has the usage"
   | "a log record of the span was counted"
   | "the agents of the session may report it"
+  | "an agent made it that is tried beside a participant"
 
 /** What the decisions of one step share about model calls. */
 export interface Counting {

@@ -11,6 +11,7 @@ import { consumeLogs, logNodeOf, withLogs } from "./Logs.ts"
 import { byEnd, byStart, compareTimes, idOf, kindOf, loggedFacts, parentOf, type SpanNode } from "./Node.ts"
 import { addArtifact, type StepOutput, type TraceFoldOptions } from "./Output.ts"
 import { readinessOf } from "./Ready.ts"
+import { shadowCalled, shadowOf, withoutSignals } from "./ShadowSpans.ts"
 import {
   agentAnswered,
   agentInvoked,
@@ -128,6 +129,8 @@ const decide = (deciding: Deciding, node: SpanNode, id: string): Events => {
   const meaning = withLogs(waiting.meaning, logs)
   const service = nameOf(waiting.span.resource["service.name"])
   const writing = writingOf(draft, node, meaning, service, options)
+  const shadow = shadowOf(waiting.span.resource)
+  if (shadow !== undefined) return decideShadow(deciding, writing, meaning, shadow)
   const { close, decided, open } = eventsOf(deciding, writing, meaning)
   const agent = tree.inside(id).agent
   const statements = [
@@ -152,6 +155,22 @@ const decide = (deciding: Deciding, node: SpanNode, id: string): Events => {
     made: statements.flatMap(({ made }) => made),
     close
   }
+}
+
+/** Of the spans of a shadow the log has its model calls alone: what it says and uses changes nothing in the run. */
+const decideShadow = (
+  { counting, draft, options, out, tree }: Deciding,
+  { node, originOf }: Writing,
+  meaning: Meaning,
+  shadow: string
+): Events => {
+  const isModel = kindOf(node) === "model"
+  const uncounted = isModel
+    ? uncountedBecause(draft, tree, counting, node, meaning, withoutSignals(options))
+    : undefined
+  const kept = decideSpan(draft, { ...node, ...(isModel && uncounted === undefined && { isCounted: true }) })
+  out.consumed.push({ key: node.key, traceId: node.traceId, spanId: node.spanId, node: kept })
+  return isModel ? { open: [], close: [shadowCalled(originOf(shadow), uncounted)] } : NOTHING
 }
 
 /** The events of a span by its kind, and what its node keeps of them. */

@@ -128,8 +128,8 @@ const toolOf = ({ meaning, node }: EventOrigin) => {
 /** Two calls of a tool may state one id, so the span says which call it is. */
 const callIdOf = ({ meaning, node }: EventOrigin): string => meaning.tool?.callId ?? node.spanId
 
-/** A model call. One that is not counted has no tokens, no cost, and stands for no call. */
-export const modelCalled = (origin: EventOrigin, uncounted: Uncounted | undefined): EventDraft => {
+/** A model call. One that is not counted has no tokens and no cost, and stands for no call; a shadow `used` some. */
+export const modelCalled = (origin: EventOrigin, uncounted: Uncounted | undefined, used?: JsonObject): EventDraft => {
   const { meaning, node } = origin
   const { costUsd, failure, finishReasons, firstChunkMs, model, operation, provider, responseId, usage } = meaning
   const cost = uncounted === undefined ? costOf(origin) : undefined
@@ -165,7 +165,8 @@ export const modelCalled = (origin: EventOrigin, uncounted: Uncounted | undefine
       ...(usage !== undefined && { usageBasis: usage.basis }),
       ...(uncounted !== undefined && usage !== undefined && { statedUsage: tokensOf(usage.counts) }),
       ...(uncounted !== undefined && costUsd !== undefined && { statedCostUsd: costUsd }),
-      ...(uncounted === undefined && isAboveBound(origin) && { uncountedCostUsd: costUsd })
+      ...(uncounted === undefined && isAboveBound(origin) && { uncountedCostUsd: costUsd }),
+      ...(used !== undefined && { shadow: used })
     }
   })
 }
@@ -191,7 +192,7 @@ const isAboveBound = ({ meaning: { costUsd = 0 }, options }: EventOrigin): boole
   costUsd > (options.maxStatedCostUsd ?? Number.POSITIVE_INFINITY)
 
 /** As the span states it, else by its tokens. */
-const costOf = (origin: EventOrigin): CallCost | undefined => {
+export const costOf = (origin: EventOrigin): CallCost | undefined => {
   const { meaning, node, options } = origin
   const { costUsd, model, provider, serviceTier, usage, usageParts = {} } = meaning
   if (costUsd !== undefined && !isAboveBound(origin))

@@ -1,10 +1,26 @@
-import { type Assigned, rightOf } from "../Assignment.ts"
+import { lineText } from "../../values/ChatMessage.ts"
+import { type Assigned, type Moment, standingOf } from "../Assignment.ts"
+import type { Delegation } from "../escalate/PersonDelegation.ts"
+import { CODE_LIFE_MS } from "../links/PersonalLink.ts"
 import type { Person } from "../Person.ts"
 import { questionFacts, questionTitle, type ShownQuestion } from "./ItemMessage.ts"
 
 /** A person of a pack's directory. */
 export interface NotifiedPerson extends Pick<Person, "id" | "groups"> {
   readonly isReachable: boolean
+  /** Whether the person answers by a personal link, as one without a sign-in. */
+  readonly hasLink?: boolean | undefined
+}
+
+/** What decides whom an event of a question concerns. */
+export interface Concern {
+  readonly assigned: Assigned
+  /** Who was notified of the question before. */
+  readonly asked: ReadonlySet<string>
+  readonly answeredBy: string | undefined
+  /** The delegations in effect that bear on the question. */
+  readonly delegations: ReadonlyArray<Delegation>
+  readonly moment: Moment
 }
 
 /** An event of a question. */
@@ -24,6 +40,8 @@ export interface Notice extends NoticeEvent {
   readonly channel: typeof MAIL
   /** Why it can never be sent; undefined for one that can. */
   readonly failure: string | undefined
+  /** Whether it has a personal link, for which no digest can stand. */
+  readonly isPersonal: boolean
 }
 
 /** The events that request an answer of a person. */
@@ -34,45 +52,44 @@ export const NO_ADDRESS = "people.yaml has no email of this person"
 
 const PERSON = "person:"
 
-/** Whom the event concerns, of those that the directory and the assignments name. */
+/** Whom the event concerns, of those that the directory, the assignments and delegations name. */
 const concerned = (
   { event }: NoticeEvent,
   persons: ReadonlyArray<NotifiedPerson>,
-  assigned: Assigned,
-  asked: ReadonlySet<string>,
-  answeredBy: string | undefined
+  { answeredBy, asked, assigned, delegations, moment }: Concern
 ): ReadonlyArray<NotifiedPerson> => {
   if (event === "closed") return persons.filter(({ id }) => asked.has(id) && id !== answeredBy)
-  const mayAnswer = persons.filter((person) => rightOf(person, assigned) === "answer")
+  const mayAnswer = persons.filter((person) => standingOf(person, assigned, delegations, moment).right === "answer")
   if (event === "reminded") return mayAnswer
   return ASKING_EVENTS.includes(event) ? mayAnswer.filter(({ id }) => !asked.has(id)) : []
 }
 
 /**
- * The notices of an event. `asked` are the persons who were notified of the question before: an escalation and a return
- * concern only the others, the end of the question only these. The person who answered needs no notice of that.
+ * The notices of an event. An escalation and a return concern only persons who were not notified of the question
+ * before, the end of the question only these. The person who answered needs no notice of that.
  */
 export const noticesOf = (
   event: NoticeEvent,
   directory: ReadonlyArray<NotifiedPerson>,
-  assigned: Assigned,
-  asked: ReadonlySet<string>,
-  answeredBy?: string
+  concern: Concern
 ): ReadonlyArray<Notice> => {
   const known = new Set(directory.map(({ id }) => id))
-  const named = assigned.assign
-    .filter((name) => name.startsWith(PERSON))
-    .map((name) => name.slice(PERSON.length))
+  const named = new Set([
+    ...concern.assigned.assign.filter((name) => name.startsWith(PERSON)).map((name) => name.slice(PERSON.length)),
+    ...concern.delegations.map(({ to }) => to)
+  ])
+  const strangers = [...named]
     .filter((id) => !known.has(id))
-  const strangers = [...new Set(named)].map((id) => ({ id, groups: [], isReachable: false }))
-  return concerned(event, [...directory, ...strangers], assigned, asked, answeredBy)
-    .filter(({ id, isReachable }) => isReachable || assigned.assign.includes(PERSON + id))
-    .map(({ id, isReachable }) => ({
+    .map((id): NotifiedPerson => ({ id, groups: [], isReachable: false }))
+  return concerned(event, [...directory, ...strangers], concern)
+    .filter(({ id, isReachable }) => isReachable || named.has(id))
+    .map(({ hasLink = false, id, isReachable }) => ({
       ...event,
       id: `${event.item}:${event.event}:${id}:${MAIL}`,
       person: id,
       channel: MAIL,
-      failure: isReachable ? undefined : NO_ADDRESS
+      failure: isReachable ? undefined : NO_ADDRESS,
+      isPersonal: hasLink
     }))
 }
 
@@ -126,6 +143,10 @@ export interface Digest {
   readonly firstDeadline: string | undefined
 }
 
+/** Characters of a name in the mail with a code. */
+const MAX_SEAT = 200
+const MINUTE_MS = 60_000
+
 /** A plain text for one person. */
 export interface MailText {
   readonly subject: string
@@ -134,10 +155,17 @@ export interface MailText {
 
 const SIGN_IN = "The link gives no right: you sign in there."
 
+/** Where a mail leads. */
+export interface MailLink {
+  readonly address: string
+  /** Of a personal link: until when it takes an answer, and where its codes are sent. */
+  readonly personal?: { readonly until: string; readonly codeTo: string } | undefined
+}
+
 /** The mail about a question. `proposal` is the text of the proposal, where the scenario includes it. */
 export const questionMail = (
   question: ShownQuestion,
-  link: string | undefined,
+  link: MailLink | undefined,
   proposal: string | undefined
 ): MailText => {
   const title = questionTitle(question)
@@ -154,6 +182,20 @@ export const questionMail = (
   }
 }
 
+/** The mail with the code of a personal link. It names the question, and has no link. */
+export const codeMail = (
+  code: string,
+  { hash, scenario, seat }: Pick<ShownQuestion, "hash" | "scenario" | "seat">
+) => ({
+  subject: `Code ${code}`,
+  text: lines([
+    `${code} is your code for the question for ${lineText(seat, MAX_SEAT)}` +
+      `${scenario === undefined ? "" : `, ${lineText(scenario, MAX_SEAT)}`}, proposal ${hash}.`,
+    `It counts for ${CODE_LIFE_MS / MINUTE_MS} minutes, in the page that requested it. Give it to no other person.`,
+    "If you have not requested it, another person has your link: notify the operator of the service."
+  ])
+})
+
 /** The mail that stands for single notices. */
 export const digestMail = ({ firstDeadline, open }: Digest, link: string | undefined): MailText => {
   const title = `${open.toLocaleString("en-US")} open questions for you`
@@ -163,11 +205,16 @@ export const digestMail = ({ firstDeadline, open }: Digest, link: string | undef
       title,
       `There is one mail an hour while more than ${DIGEST_ABOVE.toLocaleString("en-US")} are open.`,
       ...(firstDeadline === undefined ? [] : [`The first deadline: ${firstDeadline}`]),
-      ...linkLines(link)
+      ...linkLines(link === undefined ? undefined : { address: link })
     ])
   }
 }
 
-const linkLines = (link: string | undefined): ReadonlyArray<string> => (link === undefined ? [] : [link, SIGN_IN])
+const linkLines = (link: MailLink | undefined): ReadonlyArray<string> =>
+  link === undefined ? [] : [link.address, link.personal === undefined ? SIGN_IN : personalText(link.personal)]
+
+const personalText = ({ codeTo, until }: NonNullable<MailLink["personal"]>): string =>
+  `The link is for you alone, do not forward it: who has it can read the question. ` +
+  `To answer, you need a code, which its page sends to ${codeTo}. It takes an answer until ${until}.`
 
 const lines = (parts: ReadonlyArray<string>): string => `${parts.join("\n\n")}\n`

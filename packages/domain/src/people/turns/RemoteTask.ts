@@ -51,22 +51,6 @@ export type RemoteEvent = typeof RemoteEvent.Type
 export const taskOfEvent = ({ artifactUpdate, statusUpdate, task }: RemoteEvent): string | undefined =>
   task?.id ?? (statusUpdate?.taskId || artifactUpdate?.taskId || undefined)
 
-const FINAL: ReadonlySet<string | undefined> = new Set([
-  "TASK_STATE_COMPLETED",
-  "TASK_STATE_FAILED",
-  "TASK_STATE_CANCELED",
-  "TASK_STATE_REJECTED"
-])
-const STOPPED: ReadonlySet<string | undefined> = new Set([
-  ...FINAL,
-  "TASK_STATE_INPUT_REQUIRED",
-  "TASK_STATE_AUTH_REQUIRED"
-])
-
-/** Whether a task goes on by itself no further: it has ended, or waits for its client. */
-export const isStopped = (state: string | undefined): boolean => STOPPED.has(state)
-/** Whether a task has ended. */
-export const isFinal = (state: string | undefined): boolean => FINAL.has(state)
 /** Whether the history of a task has a message. */
 export const hasMessage = ({ history = [] }: RemoteTask, id: string): boolean =>
   history.some(({ messageId }) => messageId === id)

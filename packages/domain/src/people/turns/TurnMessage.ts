@@ -1,4 +1,5 @@
 import type * as Schema from "effect/Schema"
+import { dataPart, textPart } from "../../a2a/A2aWire.ts"
 import { uuidV5 } from "../../values/HashUuid.ts"
 import type { AnswerAct } from "../AnswerAct.ts"
 import type { SeatMode } from "../SeatRules.ts"
@@ -89,20 +90,17 @@ export const turnMessage = (
     ...(goesOn && { taskId }),
     ...(phase === "repair" && taskId !== undefined && { referenceTaskIds: [taskId] }),
     parts: [
-      { text, mediaType: "text/plain" },
-      {
-        data: {
-          schema: TURN_SCHEMA,
-          mode,
-          proposal,
-          evaluations: content.evaluations,
-          policyInWords,
-          allowedActs,
-          proposalHash,
-          ...(deadline !== undefined && { deadline })
-        },
-        mediaType: "application/json"
-      }
+      textPart(text),
+      dataPart({
+        schema: TURN_SCHEMA,
+        mode,
+        proposal,
+        evaluations: content.evaluations,
+        policyInWords,
+        allowedActs,
+        proposalHash,
+        ...(deadline !== undefined && { deadline })
+      })
     ],
     ...(traceparent !== undefined && { metadata: { traceparent } })
   }

@@ -3,6 +3,9 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import {
   type Assigned,
+  type Concern,
+  codeMail,
+  type Delegation,
   digestMail,
   digestOf,
   type NotifiedPerson,
@@ -34,8 +37,26 @@ const DIRECTORY = [
 ]
 const NONE: ReadonlySet<string> = new Set()
 
-const whom = (event: string, of: Assigned, asked: ReadonlySet<string> = NONE, answeredBy?: string) =>
-  noticesOf({ item: ITEM, event }, DIRECTORY, of, asked, answeredBy).map(({ failure, person }) =>
+const SCENARIO = "payments/limit@1.0.0"
+const NOW = 1_000
+const delegation = (by: string, to: string, untilUnixMs = 2 * NOW): Delegation => ({
+  id: `${by}-${to}`,
+  by: { id: by, groups: DIRECTORY.find(({ id }) => id === by)?.groups ?? [] },
+  to,
+  fromUnixMs: 0,
+  untilUnixMs,
+  scenarios: undefined,
+  revokedAtUnixMs: undefined
+})
+const concern = (
+  of: Assigned,
+  asked: ReadonlySet<string> = NONE,
+  answeredBy?: string,
+  delegations: ReadonlyArray<Delegation> = []
+): Concern => ({ assigned: of, asked, answeredBy, delegations, moment: { scenarioRef: SCENARIO, unixMs: NOW } })
+
+const whom = (event: string, ...of: Parameters<typeof concern>) =>
+  noticesOf({ item: ITEM, event }, DIRECTORY, concern(...of)).map(({ failure, person }) =>
     failure === undefined ? person : `${person}: ${failure}`
   )
 
@@ -62,6 +83,41 @@ describe("who is notified of a question", () => {
       "bo",
       "rita"
     ])
+  })
+
+  it("given a delegation in effect, notifies the delegate too", () => {
+    const of = assigned(["person:ana"])
+    assert.deepStrictEqual(whom("opened", of, NONE, undefined, [delegation("ana", "cy")]), ["ana", "cy"])
+    assert.deepStrictEqual(whom("reminded", of, new Set(["ana"]), undefined, [delegation("ana", "cy")]), ["ana", "cy"])
+    assert.deepStrictEqual(whom("closed", of, new Set(["ana", "cy"]), "cy", [delegation("ana", "cy")]), ["ana"])
+    assert.deepStrictEqual(whom("opened", of, NONE, undefined, [delegation("ana", "cy", NOW)]), ["ana"], "it is over")
+  })
+
+  it("given a delegation that gives no right, does not notify the delegate", () => {
+    const of = assigned(["person:ana"])
+    assert.deepStrictEqual(whom("opened", of, NONE, undefined, [delegation("ana", "rita")]), ["ana"], "the requester")
+    assert.deepStrictEqual(whom("opened", of, NONE, undefined, [delegation("bo", "cy")]), ["ana"], "not of ana")
+  })
+
+  it("given a delegate without an address, or in no directory, has the failure", () => {
+    const failure = "people.yaml has no email of this person"
+    for (const to of ["mute", "zoe"]) {
+      const notices = whom("opened", assigned(["person:ana"]), NONE, undefined, [delegation("ana", to)])
+      assert.deepStrictEqual(notices, ["ana", `${to}: ${failure}`])
+    }
+  })
+
+  it("given a person with a link, has a notice that no digest can replace", () => {
+    const dora: NotifiedPerson = { ...person("dora", ["risk"]), hasLink: true }
+    const notices = noticesOf({ item: ITEM, event: "opened" }, [...DIRECTORY, dora], concern(assigned(["group:risk"])))
+    assert.deepStrictEqual(
+      notices.map(({ isPersonal, person }) => [person, isPersonal]),
+      [
+        ["ana", false],
+        ["bo", false],
+        ["dora", true]
+      ]
+    )
   })
 
   it.each(["escalated", "returned"])("given %s, notifies only those who were not asked before", (event) => {
@@ -92,8 +148,8 @@ describe("who is notified of a question", () => {
     },
     ({ asked, event, persons }) => {
       const of = assigned([...persons.map((id) => `person:${id}`), "group:risk"])
-      const first = noticesOf({ item: ITEM, event }, DIRECTORY, of, new Set(asked))
-      const again = noticesOf({ item: ITEM, event }, DIRECTORY, of, new Set(asked))
+      const first = noticesOf({ item: ITEM, event }, DIRECTORY, concern(of, new Set(asked)))
+      const again = noticesOf({ item: ITEM, event }, DIRECTORY, concern(of, new Set(asked)))
       assert.deepStrictEqual(first, again)
       assert.strictEqual(new Set(first.map(({ person }) => person)).size, first.length)
       assert.strictEqual(new Set(first.map(({ id }) => id)).size, first.length)
@@ -151,7 +207,7 @@ describe("mails", () => {
   }
 
   it("have what a person compares, and no text of the proposal", () => {
-    const { subject, text } = questionMail(question, "https://l.example/inbox/i1", undefined)
+    const { subject, text } = questionMail(question, { address: "https://l.example/inbox/i1" }, undefined)
     assert.strictEqual(subject, "Question for risk-officer, payments/limit@1.0.0")
     assert.strictEqual(
       text,
@@ -163,6 +219,27 @@ describe("mails", () => {
 
   it("have the proposal where the scenario says so", () => {
     assert.include(questionMail(question, undefined, '{ "option": "raise" }').text, '{ "option": "raise" }')
+  })
+
+  it("with a personal link, say what it is, where the code goes, and until when", () => {
+    const personal = { until: "2026-11-30 14:04 UTC", codeTo: "d…@example.net" }
+    const { text } = questionMail(question, { address: "https://l.example/inbox/link#t", personal }, undefined)
+    assert.include(text, "https://l.example/inbox/link#t\n")
+    assert.include(text, "do not forward it: who has it can read the question")
+    assert.include(text, "a code, which its page sends to d…@example.net")
+    assert.include(text, "until 2026-11-30 14:04 UTC")
+    assert.notInclude(text, "sign in")
+  })
+
+  it("with a code, have no link, and no text of the proposal", () => {
+    const { subject, text } = codeMail("012345", question)
+    assert.strictEqual(subject, "Code 012345")
+    assert.include(
+      text,
+      "012345 is your code for the question for risk-officer, payments/limit@1.0.0, proposal 1a2b3c4d"
+    )
+    assert.include(text, "10 minutes")
+    assert.notMatch(text, /https?:/)
   })
 
   it("have one line in the subject, whatever the names are", () => {

@@ -3,19 +3,12 @@ import { isUuid } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { NO_PEOPLE_DATABASE, People } from "../../people/People.ts"
-import {
-  answerError,
-  itemNotFound,
-  notOpen,
-  passkeyError,
-  personForbidden,
-  questionError,
-  returnError
-} from "./AnswerErrors.ts"
+import { itemNotFound, notOpen, passkeyError, personForbidden, questionError, returnError } from "./AnswerErrors.ts"
 import { makeInboxCalls } from "./InboxCalls.ts"
 import { makeInboxStream } from "./InboxStream.ts"
-import { assignedAnswer, givenAnswer, itemAnswer, listedItem, mayNotText, questionAnswer } from "./ItemAnswers.ts"
+import { assignedAnswer, itemAnswer, listedItem, mayNotText, questionAnswer } from "./ItemAnswers.ts"
 import { orAway } from "./OrAway.ts"
+import { submitAnswer } from "./SubmitAnswer.ts"
 
 /** The questions to people, and their answers (docs/reference/people.md#answering). */
 export const InboxHttp = HttpApiBuilder.group(
@@ -87,26 +80,10 @@ export const InboxHttp = HttpApiBuilder.group(
 
       answer: ({ headers, params: { id }, payload: { basis, passkey, proposalHash, ...content }, request }) =>
         Effect.gen(function* () {
-          const { answers, inbox } = yield* withPeople
+          const people = yield* withPeople
           const person = yield* writer(request, id, headers["x-page-nonce"])
           const signed = passkey && { assertion: passkey, page: yield* passkeyPage(request) }
-          const { given, state } = yield* Effect.catchTag(
-            answers.submit(id, person, { content, proposalHash, basis, passkey: signed }),
-            "AnswerRefused",
-            ({ why }) =>
-              Effect.flatMap(inbox.show(person, id, { scope: "own", isSeen: false }), (shown) =>
-                Effect.fail(
-                  answerError(why, {
-                    id,
-                    newItem: shown?.row.new_item ?? undefined,
-                    reason: shown?.row.reason ?? undefined,
-                    isWithheld: shown?.isGivenWithheld ?? true
-                  })
-                )
-              )
-          )
-          if (given === undefined) return yield* Effect.die(new Error(`the answer of item ${id} is not stored`))
-          return { id, state, given: givenAnswer(given, false) }
+          return yield* submitAnswer(people, id, person, { content, proposalHash, basis, passkey: signed })
         }).pipe(orAway),
 
       question: ({ headers, params: { id }, payload: { text }, request }) =>

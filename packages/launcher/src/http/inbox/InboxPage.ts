@@ -14,8 +14,8 @@ import * as Effect from "effect/Effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Layer from "effect/Layer"
 
-/** The list, and one item: other addresses below `/inbox` have no page. */
-const PAGE_PATH = /^\/inbox(?:\/(?:[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})?)?$/
+/** The list, one item, and the page of personal links: other addresses below `/inbox` have no page. */
+const PAGE_PATH = /^\/inbox(?:\/(?:link|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})?)?$/
 const FILE_PATH = /^\/inbox\/([^?]+)/
 /** The other files of the build belong to the console. */
 const FILES = ["/inbox/assets/*", "/inbox/favicon.svg"] as const
@@ -31,9 +31,9 @@ const hasPage = ({ method, url }: HttpServerRequest.HttpServerRequest) =>
   (method === "GET" || method === "HEAD") && PAGE_PATH.test(pathOf(url))
 
 /**
- * The page of the inbox, built from the web console: `/inbox` and `/inbox/:id` answer it to browsers that open the
- * address, and JSON to all others. It needs no sign-in; its calls do. With `CONSOLE_ENABLED=false` browsers get JSON as
- * well.
+ * The page of the inbox, built from the web console: `/inbox`, `/inbox/:id` and `/inbox/link` answer it to browsers
+ * that open the address, and JSON to all others. It needs no sign-in; its calls do. With `CONSOLE_ENABLED=false`
+ * browsers get JSON as well.
  */
 export const InboxPage = Layer.unwrap(
   Effect.gen(function* () {

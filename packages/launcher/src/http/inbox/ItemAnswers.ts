@@ -43,12 +43,13 @@ export const listedItem = (row: InboxRow): InboxEntry =>
 export const mayNotText = (right: Exclude<Right, "answer">): string => `you are ${whyNotText(right)}`
 
 export const givenAnswer = (
-  { answeredAtUnixMs, content, onBehalfOf, person }: NonNullable<ItemRow["given"]>,
+  { answeredAtUnixMs, content, onBehalfOf, person, proof }: NonNullable<ItemRow["given"]>,
   isWithheld: boolean
 ): NonNullable<InboxItem["given"]> => ({
   ...(person !== undefined && { by: person }),
   ...(onBehalfOf !== undefined && { onBehalfOf }),
   at: new Date(answeredAtUnixMs).toISOString(),
+  ...(person !== undefined && { proof }),
   ...(!isWithheld && { content })
 })
 

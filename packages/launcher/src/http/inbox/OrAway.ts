@@ -7,6 +7,7 @@ import { orUnavailable, type PeopleUnavailable } from "../../people/Outage.ts"
 const RETRY_SECONDS: ReadonlyMap<unknown, string> = new Map([
   ["SESSION_UNREAD", "2"],
   ["DATABASE_UNAVAILABLE", "5"],
+  ["CODE_NOT_SENT", "10"],
   ["TOO_MANY_ANSWERS", "60"],
   ["TOO_MANY_QUESTIONS", "60"],
   ["TOO_MANY_STREAMS", "10"]

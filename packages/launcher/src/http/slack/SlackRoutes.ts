@@ -1,4 +1,4 @@
-import { launcherForm, makeWrongCredentials, RawRoutes } from "@runplane/server"
+import { launcherForm, makeWrongCredentials } from "@runplane/server"
 import * as ByteSize from "effect/ByteSize"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -36,11 +36,7 @@ const FAILED =
 const failed: PressOutcome = { sentence: FAILED, message: undefined, isReasonFault: false }
 
 /** The body of a press is signed as it is, so its handler reads it. */
-export const layerSlackBodies = Layer.succeed(RawRoutes, {
-  known: (request) => request,
-  has: (path) => path === PATH,
-  refusal: (_, answer) => answer
-})
+export const isSlackPath = (path: string): boolean => path === PATH
 
 const ok = HttpServerResponse.empty({ status: 200 })
 

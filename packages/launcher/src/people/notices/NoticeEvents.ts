@@ -1,10 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type Assigned, DIGEST_ABOVE, digestOf, type Notice, remindAtUnixMs } from "@runplane/domain"
+import { type Assigned, type Concern, DIGEST_ABOVE, digestOf, type Notice, remindAtUnixMs } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { AssigneeRows } from "../AssigneeRows.ts"
+import { DelegationRows } from "../escalate/DelegationRows.ts"
 import { ItemRows } from "../ItemRows.ts"
 import { RecordRows } from "../RecordRows.ts"
 import { SeatRows } from "../SeatRows.ts"
@@ -24,15 +25,17 @@ export const DigestAbove = Context.Reference<number>("runplane/launcher/DigestAb
   defaultValue: () => DIGEST_ABOVE
 })
 
+/** The ways in which the service can notify persons. A question that one of them delivered is delivered. */
+export interface Ways {
+  readonly mail: boolean
+  readonly slack: boolean
+}
+
 /** Rows of one round. */
 const ROUND = 100
 
-/** The notices of an event, of those whom the directory names. */
-export type NoticesOf = (
-  assigned: Assigned,
-  asked: ReadonlySet<string>,
-  answeredBy: string | undefined
-) => ReadonlyArray<Notice>
+/** The notices of an event, of those whom the directory, the assignments and delegations name. */
+export type NoticesOf = (concern: Concern) => ReadonlyArray<Notice>
 
 /** The events of questions, and the persons whom they concern. */
 export class NoticeEvents extends Context.Service<NoticeEvents, Effect.Success<typeof make>>()(
@@ -76,19 +79,21 @@ const make = Effect.gen(function* () {
     /** Waits until events may have to be reported. */
     woken: records.noticesWoken,
 
-    /** Notes that no notice of an open question can reach a person any more. Returns why, once. */
-    noteUnreached: (id: string) =>
-      inSeat(
+    /** Reports, once, that no way can deliver an open question to a person any more. */
+    reportUnreached: Effect.fnUntraced(function* (id: string, ways: Ways) {
+      const noted = yield* inSeat(
         id,
         Effect.gen(function* () {
-          const reason = yield* unreachedReason(id)
+          const reason = yield* unreachedReason(id, ways)
           if (reason === undefined) return undefined
           yield* sql`UPDATE people.items SET undelivered_at = now() WHERE id = ${id}::uuid`
           yield* records.note(id, "undelivered")
           yield* items.audit("service", "item.undelivered", id, { reason })
           return reason
         })
-      ),
+      )
+      if (noted !== undefined) yield* Effect.logError(`no notice of item ${id} reached a person: ${noted}`)
+    }),
 
     /** Notes the reminders that are due. */
     remind: Effect.gen(function* () {
@@ -127,9 +132,9 @@ const make = Effect.gen(function* () {
           RETURNING id`
         if (found === undefined) return
         if (event === "opened") yield* setReminder(item)
-        const known = yield* whoIsAsked(item, event)
-        if (known === undefined) return
-        yield* Effect.forEach(noticesOf(known.assigned, known.asked, known.answeredBy), insert, { discard: true })
+        const concern = yield* whoIsAsked(item, event)
+        if (concern === undefined) return
+        yield* Effect.forEach(noticesOf(concern), insert, { discard: true })
       }).pipe(sql.withTransaction)
   }
 })
@@ -140,8 +145,9 @@ const makeInsert = Effect.gen(function* () {
   const items = yield* ItemRows
   const digestAbove = yield* DigestAbove
 
-  return Effect.fnUntraced(function* ({ channel, event, failure, id, item, person }: Notice) {
-    const isDigested = failure === undefined && event !== "closed" && (yield* openOf(sql, person)) >= digestAbove
+  return Effect.fnUntraced(function* ({ channel, event, failure, id, isPersonal, item, person }: Notice) {
+    const isDigestible = failure === undefined && event !== "closed" && !isPersonal
+    const isDigested = isDigestible && (yield* openOf(sql, person)) >= digestAbove
     const state = failure !== undefined ? "failed" : isDigested ? "digested" : "pending"
     yield* sql`
       INSERT INTO people.notices (id, item, event, person, channel, state, reason, ended_at)
@@ -167,6 +173,7 @@ const makeWhoIsAsked = Effect.gen(function* () {
   const seats = yield* SeatRows
   const items = yield* ItemRows
   const assignees = yield* AssigneeRows
+  const delegations = yield* DelegationRows
 
   return Effect.fnUntraced(function* (item: string, event: string) {
     const at = yield* items.seatOf(item)
@@ -185,27 +192,45 @@ const makeWhoIsAsked = Effect.gen(function* () {
         AND CASE WHEN ${event === "closed"}::boolean THEN state = 'sent' ELSE state <> 'failed' END`
     const [answer] = yield* sql<{ readonly person: string | null }>`
       SELECT person FROM people.answers WHERE item = ${item}::uuid`
-    return { assigned, asked: new Set(asked.map(({ person }) => person)), answeredBy: answer?.person ?? undefined }
+    const concern: Concern = {
+      assigned,
+      asked: new Set(asked.map(({ person }) => person)),
+      answeredBy: answer?.person ?? undefined,
+      delegations: yield* delegations.bearingOn(assigned.assign, seat.scenarioRef),
+      moment: { scenarioRef: seat.scenarioRef, unixMs: yield* items.now }
+    }
+    return concern
   })
 })
 
-/** Why no notice of an open question can reach a person; undefined where one can, and where that is noted already. */
+/**
+ * Why no way can deliver an open question to a person; undefined where one has or still can, and where that is noted
+ * already. A way that is not set up delivers nothing; without any, nothing is to be reported.
+ */
 const makeUnreachedReason = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
 
-  return Effect.fnUntraced(function* (id: string) {
+  return Effect.fnUntraced(function* (id: string, { mail, slack }: Ways) {
+    if (!mail && !slack) return undefined
     const asking = askingEvents(sql)
+    const added = sql`(SELECT count(*)::int4 FROM people.item_assignees a WHERE a.item = i.id)`
+    const isInSlack = sql`
+      (NOT EXISTS (SELECT 1 FROM people.slack_items l WHERE l.item = i.id AND l.assignees >= ${added})
+        OR EXISTS (SELECT 1 FROM people.slack_messages m WHERE m.item = i.id AND (m.ts IS NOT NULL OR m.ended_at IS NULL)))`
     const [open] = yield* sql`
       SELECT id FROM people.items i WHERE id = ${id}::uuid AND state = 'open' AND undelivered_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM people.notice_events e WHERE e.item = i.id AND e.expanded_at IS NULL)
         AND NOT EXISTS (SELECT 1 FROM people.notices n WHERE n.item = i.id AND n.event IN (${asking})
-          AND n.state IN ('pending', 'sent', 'digested'))`
+          AND n.state IN ('pending', 'sent', 'digested'))
+        AND NOT (${slack}::boolean AND ${isInSlack})`
     if (open === undefined) return undefined
     const failed = yield* sql<{ readonly person: string; readonly reason: string | null }>`
       SELECT DISTINCT person, reason FROM people.notices
-      WHERE item = ${id}::uuid AND event IN (${asking}) ORDER BY person LIMIT ${MAX_SHOWN}::int`
-    return failed.length === 0
-      ? "people.yaml has no email of a person who may answer"
-      : failed.map((one) => `${one.person}: ${one.reason ?? "not sent"}`).join("; ")
+      WHERE item = ${id}::uuid AND event IN (${asking})
+      UNION SELECT person, 'Slack: ' || ended_reason FROM people.slack_messages WHERE item = ${id}::uuid
+      ORDER BY person, reason LIMIT ${MAX_SHOWN}::int`
+    if (failed.length > 0) return failed.map((one) => `${one.person}: ${one.reason ?? "not sent"}`).join("; ")
+    const lacks = [...(mail ? ["email"] : []), ...(slack ? ["slack"] : [])].join(" and no ")
+    return `people.yaml has no ${lacks} of a person who may answer`
   })
 })

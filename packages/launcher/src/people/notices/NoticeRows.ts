@@ -25,6 +25,8 @@ const Question = Schema.Struct({
   person: Schema.NullOr(Schema.String),
   origin: Schema.NullOr(Schema.String),
   content: Schema.Literals(["link", "full"]),
+  /** The proof that the seat needs. */
+  proof: Schema.Literals(["session", "fresh", "passkey"]),
   payload_type: Schema.String,
   payload: Schema.String,
   is_erased: Schema.Boolean
@@ -149,7 +151,8 @@ const make = Effect.gen(function* () {
     question: (item: string) =>
       sql`
         SELECT i.seat, s.scenario_ref, i.state, i.proposal_hash, ${iso("i.deadline_at", "deadline_at")}, a.person,
-          a.origin, coalesce(s.rules #>> '{notify,content}', 'link') AS content, i.payload_type,
+          a.origin, coalesce(s.rules #>> '{notify,content}', 'link') AS content,
+          coalesce(s.rules ->> 'proof', 'session') AS proof, i.payload_type,
           replace(encode(i.payload, 'base64'), E'\\n', '') AS payload, s.erased_at IS NOT NULL AS is_erased
         FROM people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat
         LEFT JOIN people.answers a ON a.item = i.id WHERE i.id = ${item}::uuid`.pipe(
@@ -169,8 +172,14 @@ const make = Effect.gen(function* () {
     ofItem: (item: string) =>
       Effect.flatMap(
         sql`
-          SELECT event, person, channel, state, reason, ${iso("coalesce(ended_at, created_at)", "at")}
-          FROM people.notices WHERE item = ${item}::uuid ORDER BY created_at, id LIMIT ${MAX_SHOWN}::int`,
+          SELECT event, person, channel, state, reason, ${iso("at", "at")} FROM (
+            SELECT event, person, channel, state, reason, coalesce(ended_at, created_at) AS at, created_at
+            FROM people.notices WHERE item = ${item}::uuid
+            UNION ALL SELECT 'opened', person, 'slack',
+              CASE WHEN ts IS NOT NULL THEN 'sent' WHEN ended_at IS NULL THEN 'pending' ELSE 'failed' END,
+              CASE WHEN ts IS NULL THEN ended_reason END, coalesce(sent_at, ended_at, created_at), created_at
+            FROM people.slack_messages WHERE item = ${item}::uuid
+          ) AS n ORDER BY created_at, person, channel, event LIMIT ${MAX_SHOWN}::int`,
         decodeAll(Shown)
       ),
 

@@ -1,7 +1,9 @@
 import {
   backoffMs,
   digestMail,
+  type MailLink,
   type MailText,
+  maskedAddress,
   minuteText,
   noticesOf,
   questionMail,
@@ -9,13 +11,15 @@ import {
   type ShownQuestion
 } from "@runplane/domain"
 import { decodePayload } from "@runplane/runtime"
-import { forever, LaunchSettings, readSettings } from "@runplane/server"
+import { forever, isLoopback, LaunchSettings, readSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { Directory } from "../../catalog/Directory.ts"
 import { invalidConfig } from "../../common/LaunchErrors.ts"
+import { LauncherSettings } from "../../LauncherSettings.ts"
+import { Links } from "../links/Links.ts"
 import { People } from "../People.ts"
 import { Mailer, SEND_TIMEOUT_MS } from "./Mailer.ts"
 import { NoticeEvents, type RaisedEvent } from "./NoticeEvents.ts"
@@ -35,6 +39,8 @@ const MAX_PROPOSAL = 20_000
 
 const CLOSED = "the question was closed before"
 const NO_ADDRESS_NOW = "people.yaml has no email of this person any more"
+const NEEDS_SIGN_IN = "the question requires a sign-in, and people.yaml gives this person a personal link alone"
+const NO_PRIVATE_ADDRESS = "personal links need LAUNCHER_PUBLIC_URL to be an https address, or one of the loopback"
 
 /** What becomes of a notice that is due. */
 type Composed =
@@ -42,33 +48,39 @@ type Composed =
   | { readonly _tag: "obsolete"; readonly reason: string }
   | { readonly _tag: "failed"; readonly reason: string }
 
+/** Where the inbox is, and whether links can be sent that take an answer without a sign-in. */
+export interface InboxAddress {
+  readonly url: string
+  /** Over plain http the network could read what a link sends; requests on the loopback leave no machine. */
+  readonly isPrivate: boolean
+}
+
 /**
  * One round: reminds, decides whom events concern, and sends what is due. A notice that was sent before a kill is sent
- * again under the same Message-ID. `inbox` is the address of the inbox; without one mails have no link.
+ * again under the same Message-ID; a personal link in it is then another one, and both take the answer. Without the
+ * address of the inbox mails have no link.
  */
-export const makeRound = Effect.fnUntraced(function* (inbox: string | undefined) {
+export const makeRound = Effect.fnUntraced(function* (inbox: InboxAddress | undefined, hasSlack: boolean) {
   const rows = yield* NoticeRows
   const events = yield* NoticeEvents
   const directory = yield* Directory
   const mailer = yield* Mailer
+  const links = yield* Links
 
   const reportUnreached = (item: string) =>
-    Effect.flatMap(events.noteUnreached(item), (reason) =>
-      reason === undefined ? Effect.void : Effect.logError(`no notice of item ${item} reached a person: ${reason}`)
-    )
+    events.reportUnreached(item, { mail: mailer !== undefined, slack: hasSlack })
 
   const expand = Effect.fnUntraced(function* (raised: RaisedEvent) {
     const people = mailer === undefined ? {} : yield* directory.peopleOf(raised.scenario_ref)
-    const known = Object.entries(people).map(([id, { email, groups = [] }]) => ({
+    const known = Object.entries(people).map(([id, { email, groups = [], link }]) => ({
       ...{ id, groups },
-      isReachable: email !== undefined
+      isReachable: email !== undefined,
+      hasLink: link !== undefined
     }))
-    yield* events.expand(raised, (assigned, asked, answeredBy) =>
-      mailer === undefined
-        ? []
-        : noticesOf({ item: raised.item, event: raised.event }, known, assigned, asked, answeredBy)
+    yield* events.expand(raised, (concern) =>
+      mailer === undefined ? [] : noticesOf({ item: raised.item, event: raised.event }, known, concern)
     )
-    if (mailer !== undefined && raised.event !== "closed") yield* reportUnreached(raised.item)
+    if (raised.event !== "closed") yield* reportUnreached(raised.item)
   })
 
   const compose = Effect.fnUntraced(function* ({ event, item, person }: DueNotice) {
@@ -76,16 +88,26 @@ export const makeRound = Effect.fnUntraced(function* (inbox: string | undefined)
       const digest = yield* rows.digest(person)
       if (digest.open === 0) return obsolete(CLOSED)
       const { firstDeadline: first, open } = digest
-      const mail = digestMail({ open, firstDeadline: first && minuteText(first) }, inbox)
+      const mail = digestMail({ open, firstDeadline: first && minuteText(first) }, inbox?.url)
       return composed(mail, yield* directory.emailOf(person))
     }
     const question = yield* rows.question(item)
     if (question === undefined || question.is_erased) return obsolete("the texts of the question are erased")
     if (event !== "closed" && question.state !== "open") return obsolete(CLOSED)
     const people = yield* directory.peopleOf(question.scenario_ref)
-    const link = inbox && `${inbox}/${item}`
-    const mail = questionMail(shownOf(question, event), link, event === "closed" ? undefined : proposalOf(question))
-    return composed(mail, Object.hasOwn(people, person) ? people[person]?.email : undefined)
+    const to = Object.hasOwn(people, person) ? people[person] : undefined
+    const mail = (link: MailLink | undefined) =>
+      questionMail(shownOf(question, event), link, event === "closed" ? undefined : proposalOf(question))
+    if (to?.link === undefined) return composed(mail(inbox && { address: `${inbox.url}/${item}` }), to?.email)
+    // A person without a sign-in: the end of a question has no link, and a question has one of the person alone.
+    if (event === "closed") return composed(mail(undefined), to.email)
+    if (question.proof !== "session") return { _tag: "failed", reason: NEEDS_SIGN_IN } as const
+    if (inbox?.isPrivate !== true) return { _tag: "failed", reason: NO_PRIVATE_ADDRESS } as const
+    const made = yield* links.make(item, person)
+    if (made === undefined) return obsolete(CLOSED)
+    const until = minuteText(new Date(made.untilUnixMs).toISOString())
+    const personal = { until, codeTo: maskedAddress(to.code ?? "") }
+    return composed(mail({ address: `${inbox.url}/link#${made.token}`, personal }), to.email)
   })
 
   const fail = Effect.fnUntraced(function* (notice: DueNotice, reason: string) {
@@ -163,10 +185,18 @@ const LEAST_PAUSE_MS = 200
 /** A round waits for the tries of a mail server that is away. Milliseconds. */
 const LIMIT_MS = 600_000
 
+const inboxAddress = (publicUrl: string): InboxAddress => {
+  const { hostname, protocol } = new URL(publicUrl)
+  return {
+    url: `${publicUrl.replace(/\/+$/, "")}/inbox`,
+    isPrivate: protocol === "https:" || isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"))
+  }
+}
+
 /** The loop of the rounds, in the scope of the caller. */
-export const runNotices = Effect.fnUntraced(function* (inbox: string | undefined) {
+export const runNotices = Effect.fnUntraced(function* (inbox: InboxAddress | undefined, hasSlack: boolean) {
   const { woken } = yield* NoticeEvents
-  const round = yield* makeRound(inbox)
+  const round = yield* makeRound(inbox, hasSlack)
   yield* Effect.forkScoped(forever("people-notices", round, { wake: woken, limitMs: LIMIT_MS }))
 })
 
@@ -178,8 +208,9 @@ export const layerNotices = Layer.effectDiscard(
     const { url } = yield* Effect.mapError(readSettings({ url: LaunchSettings.LAUNCHER_PUBLIC_URL }), ({ message }) =>
       invalidConfig(message)
     )
-    const inbox = url === "" ? undefined : `${url.replace(/\/+$/, "")}/inbox`
-    yield* runNotices(inbox).pipe(
+    const { slack } = yield* LauncherSettings
+    yield* runNotices(url === "" ? undefined : inboxAddress(url), slack?.botToken !== undefined).pipe(
+      Effect.provideService(Links, people.links),
       Effect.provideService(NoticeRows, people.notices),
       Effect.provideService(NoticeEvents, people.noticeEvents)
     )

@@ -74,8 +74,12 @@ export const makeSlackRows = (sql: PgClient.PgClient) => {
       at: { readonly channel: string; readonly ts: string; readonly shown: ItemState; readonly isLast: boolean }
     ) =>
       sql`UPDATE people.slack_messages SET channel = ${at.channel}, ts = ${at.ts}, shown = ${at.shown}, tries = 0,
+            sent_at = coalesce(sent_at, now()),
             due_at = now(), ended_at = CASE WHEN ${at.isLast}::boolean THEN now() END
           WHERE ${ofMessage(message)}`,
+
+    /** The person may not answer: there is nothing to write. */
+    remove: (message: DueMessage) => sql`DELETE FROM people.slack_messages WHERE ${ofMessage(message)} AND ts IS NULL`,
 
     /** The message is not written, or not again. */
     end: (message: DueMessage, reason: string) =>

@@ -6,6 +6,7 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server"
 import { Directory } from "../../../src/catalog/Directory.ts"
 import type { PeopleDocument } from "../../../src/catalog/PackDocuments.ts"
 import { type NewRecord, RunRecords } from "../../../src/control-plane/RunRecords.ts"
+import { Links } from "../../../src/people/links/Links.ts"
 import { Mailer, makeMailer, smtpOptions } from "../../../src/people/notices/Mailer.ts"
 import { NoticeEvents } from "../../../src/people/notices/NoticeEvents.ts"
 import { NoticeRows } from "../../../src/people/notices/NoticeRows.ts"
@@ -14,6 +15,7 @@ import { addSeat, propose, start } from "../SeatStage.ts"
 
 export const FROM = "runplane@example.org"
 export const INBOX = "https://launch.example.org/inbox"
+const ADDRESS = { url: INBOX, isPrivate: true }
 
 /** A mail as the server received it. */
 export interface Received {
@@ -53,7 +55,8 @@ export const smtpServer = Effect.fnUntraced(function* (options: SMTPServerOption
   )
   const address = server.server.address()
   if (address === null || typeof address === "string") throw new Error("no port")
-  return { received, port: address.port, url: `smtp://127.0.0.1:${address.port}` }
+  const stop = Effect.callback<void>((resume) => server.close(() => resume(Effect.void)))
+  return { received, stop, port: address.port, url: `smtp://127.0.0.1:${address.port}` }
 })
 
 /** A server that refuses these recipients for good. */
@@ -84,8 +87,8 @@ export const layerDirectory = (people = PEOPLE) =>
 
 /** The loop of the notices, beside the service of the seats. */
 export const layerLoop = <E, R>(mailer: Layer.Layer<Mailer, E, R>, people?: People) =>
-  Layer.effectDiscard(runNotices(INBOX)).pipe(
-    Layer.provide(Layer.merge(NoticeRows.layer, NoticeEvents.layer)),
+  Layer.effectDiscard(runNotices(ADDRESS, false)).pipe(
+    Layer.provide(Layer.mergeAll(NoticeRows.layer, NoticeEvents.layer, Links.layer)),
     Layer.provide([mailer, layerDirectory(people)])
   )
 

@@ -416,7 +416,7 @@ class _AlertBudgetRequired(TypedDict):
     name: str
     """Name, for readers."""
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
     per: AlertPer
     window: AlertWindow
     key: str
@@ -556,7 +556,7 @@ class _AlertRuleChangeRequired(TypedDict):
     per: AlertPer
     window: AlertWindow
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleChangeLevelsItem]
     """Thresholds, ascending."""
 
@@ -613,7 +613,7 @@ class _AlertRuleRequestRequired(TypedDict):
     per: AlertPer
     window: AlertWindow
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleRequestLevelsItem]
     """Thresholds, ascending."""
 
@@ -666,7 +666,7 @@ class _AlertRuleStateRequired(TypedDict):
     zone: str
     """IANA name of the zone of calendar periods."""
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleStateLevelsItem]
     """Thresholds, ascending."""
     createdAt: str
@@ -830,8 +830,8 @@ class _ArtifactRequired(TypedDict):
     id: str
     """Id of the artifact: UUID."""
     runId: RunId
-    kind: Literal["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output", "macp.receipt", "people.item", "people.answer", "people.question", "a2a.turn"]
-    """What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, people.answer its answer, a2a.turn a turn of an agent that speaks A2A."""
+    kind: Literal["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output", "macp.receipt", "people.item", "people.answer", "people.question", "a2a.turn", "shadow.acts"]
+    """What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, people.answer its answer, a2a.turn a turn of an agent that speaks A2A, shadow.acts what an agent did that was tried beside a participant."""
     label: str
     """Name for readers."""
     createdAt: str
@@ -850,8 +850,8 @@ class Artifact(_ArtifactRequired, total=False):
 
 
 class _ArtifactRequestRequired(TypedDict):
-    kind: Literal["trace", "json", "report", "log", "bundle", "people.item", "people.answer", "people.question", "a2a.turn"]
-    """What it is; only the launch service may add `people.*` and `a2a.turn`."""
+    kind: Literal["trace", "json", "report", "log", "bundle", "people.item", "people.answer", "people.question", "a2a.turn", "shadow.acts"]
+    """What it is; only the launch service may add `people.*`, `a2a.turn` and `shadow.acts`."""
     label: str
     """Name for readers."""
 
@@ -862,7 +862,7 @@ class ArtifactRequest(_ArtifactRequestRequired, total=False):
     uri: str
     """Where it is kept, when not here."""
     inline: Dict[str, Any]
-    """The artifact itself, any JSON object; of the kinds `people.*` and `a2a.turn` one of their form."""
+    """The artifact itself, any JSON object; of the kinds `people.*`, `a2a.turn` and `shadow.acts` one of their form."""
     idempotencyKey: str
     """A key of this artifact in its run: a second request with it and the same artifact answers with the first one."""
 
@@ -1267,6 +1267,472 @@ class CommitmentEvaluation(TypedDict):
     """Why."""
     ts: str
     """When it was evaluated."""
+
+
+class CommitteeIndependence(TypedDict):
+    """How independent the voters of runs are."""
+
+    committee: str
+    """Equal for runs with the same participants."""
+    participants: List[str]
+    """The participants of these runs, also those that never vote."""
+    summary: str
+    """The figures in one line."""
+    runs: int
+    """Ended runs of these participants."""
+    cases: int
+    """Different cases of these."""
+    truth: CommitteeTruth
+    effectiveVotes: EffectiveVotes
+    seats: List[CommitteeSeatErrors]
+    """The participants that vote, by name."""
+    pairs: List[CommitteeSeatPair]
+    """Each two of them once."""
+    sharedModels: List[SharedModel]
+    """Seats with the same models, a likely reason of errors together."""
+
+
+class CommitteeIndependences(TypedDict):
+    """The independence of committees."""
+
+    data: List[CommitteeIndependence]
+    """One entry for each set of participants, the most runs first, at most 10."""
+    truncated: bool
+    """Whether there are more runs or committees than the answer has."""
+    waiting: int
+    """Ended runs that are not counted yet, because their record is still being read."""
+
+
+class CommitteeSearchAnswerFound1SearchChoosing(TypedDict):
+    """The half on which the subset was chosen."""
+
+    runs: int
+    """Runs."""
+    cases: int
+    """Different cases."""
+
+
+class CommitteeSearchAnswerFound1SearchConfirming(TypedDict):
+    """The half on which it was confirmed."""
+
+    runs: int
+    """Runs."""
+    cases: int
+    """Different cases."""
+
+
+class CommitteeSearchAnswerFound1Search(TypedDict):
+    """How the search went."""
+
+    method: Literal["all", "greedy"]
+    """all: every subset was tried; greedy: seats were left out one by one, so a cheaper one may exist."""
+    candidates: int
+    """Subsets that were tried."""
+    excluded: int
+    """Subsets without a seat that a run cannot be counted without: its policy names it, or cannot be met."""
+    choosing: CommitteeSearchAnswerFound1SearchChoosing
+    """The half on which the subset was chosen."""
+    confirming: CommitteeSearchAnswerFound1SearchConfirming
+    """The half on which it was confirmed."""
+
+
+class CommitteeSearchAnswerFound1(TypedDict):
+    kind: Literal["named"]
+    """A cheaper committee is confirmed."""
+    committee: NamedCommittee
+    search: CommitteeSearchAnswerFound1Search
+    """How the search went."""
+
+
+class CommitteeSearchAnswerFound2SearchChoosing(TypedDict):
+    """The half on which the subset was chosen."""
+
+    runs: int
+    """Runs."""
+    cases: int
+    """Different cases."""
+
+
+class CommitteeSearchAnswerFound2SearchConfirming(TypedDict):
+    """The half on which it was confirmed."""
+
+    runs: int
+    """Runs."""
+    cases: int
+    """Different cases."""
+
+
+class CommitteeSearchAnswerFound2Search(TypedDict):
+    """How the search went."""
+
+    method: Literal["all", "greedy"]
+    """all: every subset was tried; greedy: seats were left out one by one, so a cheaper one may exist."""
+    candidates: int
+    """Subsets that were tried."""
+    excluded: int
+    """Subsets without a seat that a run cannot be counted without: its policy names it, or cannot be met."""
+    choosing: CommitteeSearchAnswerFound2SearchChoosing
+    """The half on which the subset was chosen."""
+    confirming: CommitteeSearchAnswerFound2SearchConfirming
+    """The half on which it was confirmed."""
+
+
+class CommitteeSearchAnswerFound2(TypedDict):
+    kind: Literal["none"]
+    """No committee is named."""
+    reason: Literal["none chosen", "not confirmed"]
+    """No cheaper subset agrees on the first half, or the chosen one failed on the other."""
+    search: CommitteeSearchAnswerFound2Search
+    """How the search went."""
+
+
+class CommitteeSearchAnswer(TypedDict):
+    """The cheapest committee with the same outcomes."""
+
+    committee: str
+    """Equal for runs with the same participants."""
+    participants: List[str]
+    """The participants of these runs, also those that never vote."""
+    summary: str
+    """The answer in one line."""
+    found: Union[CommitteeSearchAnswerFound1, CommitteeSearchAnswerFound2]
+    """What the search found."""
+    searches: int
+    """Searches over runs of these participants on record, this one included."""
+    otherCommittees: int
+    """Runs of other participants that the search finds, which are left out."""
+    truncated: bool
+    """Whether the committee has more runs than a search counts, 10000."""
+
+
+class _CommitteeSearchRequestRequired(TypedDict):
+    q: str
+    """Ended runs that this search finds."""
+
+
+class CommitteeSearchRequest(_CommitteeSearchRequestRequired, total=False):
+    """What a cheaper committee must keep."""
+
+    maxSeats: int
+    """Most seats of the cheaper committee."""
+    keepAgreement: float
+    """The share of cases whose outcome must stay the same."""
+    alpha: float
+    """One less the confidence of the bound that confirms it."""
+
+
+class CommitteeSeatErrorsAccuracy(TypedDict):
+    """Share of right votes; absent without runs."""
+
+    rate: float
+    """The share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class _CommitteeSeatErrorsRequired(TypedDict):
+    seat: str
+    """Participant id of the seat."""
+    runs: int
+    """Runs with a truth in which it voted for or against."""
+    cases: int
+    """Different cases of these."""
+    errors: int
+    """Votes for a wrong or against a right decision."""
+
+
+class CommitteeSeatErrors(_CommitteeSeatErrorsRequired, total=False):
+    """How often a seat erred."""
+
+    accuracy: CommitteeSeatErrorsAccuracy
+    """Share of right votes; absent without runs."""
+    leftOut: Literal["no value", "always right", "always wrong", "too few shared runs"]
+    """Why the seat has no correlation; absent for a seat that counts."""
+
+
+class CommitteeSeatPairErrorsPhi(TypedDict):
+    """Correlation of their errors; absent where one of them never or always errs in these runs."""
+
+    value: float
+    """The figure."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class _CommitteeSeatPairErrorsRequired(TypedDict):
+    sharedRuns: int
+    """Runs in which both have a value."""
+    both: int
+    """Both erred."""
+    leftOnly: int
+    """Only the left one erred."""
+    rightOnly: int
+    """Only the right one erred."""
+    neither: int
+    """Neither erred."""
+    isTooFew: bool
+    """Whether the pair has too few shared runs to count."""
+
+
+class CommitteeSeatPairErrors(_CommitteeSeatPairErrorsRequired, total=False):
+    """How their errors go together."""
+
+    phi: CommitteeSeatPairErrorsPhi
+    """Correlation of their errors; absent where one of them never or always errs in these runs."""
+    largestPhi: float
+    """The largest correlation that their accuracies allow."""
+
+
+class CommitteeSeatPairAgreementShare(TypedDict):
+    """Their share; absent without runs."""
+
+    rate: float
+    """The share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class _CommitteeSeatPairAgreementRequired(TypedDict):
+    runs: int
+    """Runs in which both voted."""
+    agreed: int
+    """Of these, runs with the same vote."""
+
+
+class CommitteeSeatPairAgreement(_CommitteeSeatPairAgreementRequired, total=False):
+    """How often they cast the same vote: it needs no truth, and bounds nothing."""
+
+    share: CommitteeSeatPairAgreementShare
+    """Their share; absent without runs."""
+    kappa: float
+    """Cohen's kappa; absent where it is not defined."""
+
+
+class CommitteeSeatPair(TypedDict):
+    """Two seats."""
+
+    left: str
+    """Participant id of the seat."""
+    right: str
+    """Participant id of the seat."""
+    errors: CommitteeSeatPairErrors
+    """How their errors go together."""
+    agreement: CommitteeSeatPairAgreement
+    """How often they cast the same vote: it needs no truth, and bounds nothing."""
+
+
+class CommitteeSeatWorthChanged(TypedDict):
+    """Runs whose decision would be refused without it: no decision; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class CommitteeSeatWorthRightLost(TypedDict):
+    """Of the runs with a truth, right decisions that would be refused; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class CommitteeSeatWorthWrongPrevented(TypedDict):
+    """Of the runs with a truth, wrong decisions that would be refused; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class CommitteeSeatWorthPivotal(TypedDict):
+    """Of its votes for or against, those whose opposite would have turned the outcome; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class CommitteeSeatWorthIdle(TypedDict):
+    """Present for a seat whose removal changes nothing in enough cases."""
+
+    atMost: float
+    """The true share of changed outcomes is at most this, at 95 %"""
+
+
+class _CommitteeSeatWorthRequired(TypedDict):
+    seat: str
+    """Participant id of the seat."""
+    runs: int
+    """Runs that were counted again without it."""
+    cases: int
+    """Different cases of these."""
+    notCounted: Dict[str, int]
+    """Runs that say nothing about its removal, by reason."""
+    changed: CommitteeSeatWorthChanged
+    """Runs whose decision would be refused without it: no decision; the interval is of 95 %"""
+    rightLost: CommitteeSeatWorthRightLost
+    """Of the runs with a truth, right decisions that would be refused; the interval is of 95 %"""
+    wrongPrevented: CommitteeSeatWorthWrongPrevented
+    """Of the runs with a truth, wrong decisions that would be refused; the interval is of 95 %"""
+    oppositeAllowed: int
+    """Of the changed runs, those where the opposite outcome would have been allowed."""
+    pivotal: CommitteeSeatWorthPivotal
+    """Of its votes for or against, those whose opposite would have turned the outcome; the interval is of 95 %"""
+    costUsd: float
+    """Cost of its model calls."""
+    costPerRunUsd: float
+    """The same for each run."""
+    guessedCostUsd: float
+    """Part of `costUsd` that is a guess."""
+
+
+class CommitteeSeatWorth(_CommitteeSeatWorthRequired, total=False):
+    """What a seat is worth, by counting votes without it."""
+
+    meanTimeMs: float
+    """Mean time from its first to its last act; absent without any."""
+    meanSavedMs: float
+    """Mean time that a decision could come sooner without it, an estimate."""
+    costPerRightUsd: float
+    """Its cost in runs with a truth for each right decision that needed it; absent without one."""
+    idle: CommitteeSeatWorthIdle
+    """Present for a seat whose removal changes nothing in enough cases."""
+    model: str
+    """The models that it called; absent without any."""
+
+
+class CommitteeTruthShare(TypedDict):
+    """Their share; absent without runs."""
+
+    rate: float
+    """The share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class CommitteeTruthOutcomesWithTruth(TypedDict):
+    """Of the runs with a truth."""
+
+    positive: int
+    """Decisions that say yes."""
+    negative: int
+    """Decisions that say no."""
+    none: int
+    """Runs without a decision, or without a stated outcome."""
+
+
+class CommitteeTruthOutcomesWithoutTruth(TypedDict):
+    """Of the others."""
+
+    positive: int
+    """Decisions that say yes."""
+    negative: int
+    """Decisions that say no."""
+    none: int
+    """Runs without a decision, or without a stated outcome."""
+
+
+class CommitteeTruthOutcomes(TypedDict):
+    """How the runs of both groups ended."""
+
+    withTruth: CommitteeTruthOutcomesWithTruth
+    """Of the runs with a truth."""
+    withoutTruth: CommitteeTruthOutcomesWithoutTruth
+    """Of the others."""
+
+
+class CommitteeTruthPositiveDifference(TypedDict):
+    """Share of yes among the decisions with a truth, less that among the others; absent without both."""
+
+    value: float
+    """The figure."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class _CommitteeTruthRequired(TypedDict):
+    runs: int
+    """Runs of the committee."""
+    withTruth: int
+    """Of these, runs whose decision has a mark `correct`, not of a judge."""
+    outcomes: CommitteeTruthOutcomes
+    """How the runs of both groups ended."""
+
+
+class CommitteeTruth(_CommitteeTruthRequired, total=False):
+    """How many runs have a truth, and whether they differ from the others."""
+
+    share: CommitteeTruthShare
+    """Their share; absent without runs."""
+    positiveDifference: CommitteeTruthPositiveDifference
+    """Share of yes among the decisions with a truth, less that among the others; absent without both."""
+
+
+class CommitteeWorth(TypedDict):
+    """What each voter of a committee is worth."""
+
+    committee: str
+    """Equal for runs with the same participants."""
+    participants: List[str]
+    """The participants of these runs, also those that never vote."""
+    summary: str
+    """The figures in one line."""
+    runs: int
+    """Ended runs of these participants."""
+    costUsd: float
+    """Cost of all seats in these runs."""
+    seats: List[CommitteeSeatWorth]
+    """The participants that vote; those whose removal changes most first."""
+
+
+class CommitteeWorths(TypedDict):
+    """What the voters of committees are worth."""
+
+    data: List[CommitteeWorth]
+    """One entry for each set of participants, the most runs first, at most 10."""
+    truncated: bool
+    """Whether there are more runs or committees than the answer has."""
+    waiting: int
+    """Ended runs that are not counted yet, because their record is still being read."""
 
 
 class CompareRuns(TypedDict):
@@ -1955,6 +2421,85 @@ class DriftReport(TypedDict):
     """Live sessions that no unfinished run belongs to."""
     missingFromRuntime: Union[List[DriftReportMissingFromRuntime1Item], None]
     """Bound runs whose session is not live; null when the listing is not complete."""
+
+
+class EffectiveVotes1MeanCorrelation(TypedDict):
+    """Mean correlation of the errors of two of these."""
+
+    value: float
+    """The figure."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class EffectiveVotes1Interval(TypedDict):
+    """Interval of 95 % of the value."""
+
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+    isHighOrMore: bool
+    """Whether the upper end is `n or more`."""
+
+
+class EffectiveVotes1(TypedDict):
+    kind: Literal["known"]
+    """There is a number."""
+    seats: List[str]
+    """The seats that count: those with a correlation."""
+    meanCorrelation: EffectiveVotes1MeanCorrelation
+    """Mean correlation of the errors of two of these."""
+    value: float
+    """Effective votes, at most the number of these seats."""
+    isOrMore: bool
+    """Whether the mean correlation is below 0: read the value as `n or more`."""
+    interval: EffectiveVotes1Interval
+    """Interval of 95 % of the value."""
+    hasFewErrors: bool
+    """Whether a seat has few errors or right votes: the interval may be too narrow."""
+    pairsLeftOut: int
+    """Pairs of these seats that do not count."""
+
+
+class EffectiveVotes2MissingSeatsItem(TypedDict):
+    seat: str
+    """Participant id of the seat."""
+    cases: int
+    """Further cases of this seat."""
+    errors: int
+    """Further errors of it."""
+    right: int
+    """Further right votes of it."""
+
+
+class EffectiveVotes2Missing(TypedDict):
+    """What is missing before there is a number."""
+
+    cases: int
+    """Further cases with a truth."""
+    seats: List[EffectiveVotes2MissingSeatsItem]
+    """The seats that have too few, and how many more each needs."""
+
+
+class EffectiveVotes2(TypedDict):
+    kind: Literal["unknown"]
+    """The figure is unknown."""
+    reason: Literal["too few runs"]
+    """Why."""
+    missing: EffectiveVotes2Missing
+    """What is missing before there is a number."""
+
+
+class EffectiveVotes3(TypedDict):
+    kind: Literal["unknown"]
+    """The figure is unknown."""
+    reason: Literal["no correlation"]
+    """Fewer than two seats have a correlation."""
+
+EffectiveVotes = Union["EffectiveVotes1", "EffectiveVotes2", "EffectiveVotes3"]
 
 
 class _EndpointRemovedRequired(TypedDict):
@@ -2663,13 +3208,18 @@ class JoinToken(TypedDict):
     """When it ends."""
 
 
-class JoinTokenRequest(TypedDict):
-    """The session that spans may join."""
-
+class _JoinTokenRequestRequired(TypedDict):
     sessionId: str
     """Session whose run the spans may join, with or without a run."""
     ttlMs: int
     """Time-to-live of the session, milliseconds; the token lives 15 minutes longer."""
+
+
+class JoinTokenRequest(_JoinTokenRequestRequired, total=False):
+    """The session that spans may join."""
+
+    shadow: str
+    """Name of the shadow that exports the spans: they have the resource attribute `runplane.shadow`, and no cost of the run."""
 
 
 class LedgerPageUnlisted(TypedDict):
@@ -3277,6 +3827,90 @@ class ModelPrice(_ModelPriceRequired, total=False):
     """The cost of a call in a batch is multiplied by it."""
     tierFactors: Dict[str, Union[float, Literal["Infinity", "-Infinity", "NaN"]]]
     """The cost of a call in a service tier is multiplied by its factor."""
+
+
+class NamedCommitteeAgreement(TypedDict):
+    """Agreement with the full committee."""
+
+    rate: float
+    """Share of the confirming cases with the same outcome."""
+    low: float
+    """Lower end of its interval of 95 %"""
+    high: float
+    """Upper end."""
+    lowerBound: float
+    """One-sided exact bound (Clopper and Pearson) at `alpha`, which confirms it."""
+
+
+class NamedCommitteeAccuracyAll(TypedDict):
+    """Right decisions with all seats; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class NamedCommitteeAccuracyNamed(TypedDict):
+    """Right decisions with these seats; no decision is not right; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class NamedCommitteeAccuracy(TypedDict):
+    """Against the marks `correct` of the confirming half; absent without any."""
+
+    all: NamedCommitteeAccuracyAll
+    """Right decisions with all seats; the interval is of 95 %"""
+    named: NamedCommitteeAccuracyNamed
+    """Right decisions with these seats; no decision is not right; the interval is of 95 %"""
+
+
+class _NamedCommitteeSavedRequired(TypedDict):
+    costUsd: float
+    """Cost of the removed seats in the confirming half."""
+
+
+class NamedCommitteeSaved(_NamedCommitteeSavedRequired, total=False):
+    """What the smaller committee saves."""
+
+    costShare: float
+    """Its share of the cost of all seats; absent without any cost."""
+    meanMs: float
+    """Mean time that a decision could come sooner: an estimate; absent without times."""
+
+
+class _NamedCommitteeRequired(TypedDict):
+    seats: List[str]
+    """The seats that remain."""
+    removed: List[str]
+    """Those that are left out."""
+    agreement: NamedCommitteeAgreement
+    """Agreement with the full committee."""
+    saved: NamedCommitteeSaved
+    """What the smaller committee saves."""
+
+
+class NamedCommittee(_NamedCommitteeRequired, total=False):
+    """A cheaper committee, confirmed on runs that did not choose it."""
+
+    accuracy: NamedCommitteeAccuracy
+    """Against the marks `correct` of the confirming half; absent without any."""
 
 
 class _NamedMemberRequired(TypedDict):
@@ -5208,6 +5842,15 @@ class SessionDescriptor(_SessionDescriptorRequired, total=False):
     """Any JSON, kept with the run. cancelCallback ({url, bearer?}) or cancellationDelegated (true) make the run cancellable; environment, scenarioRef, source and sourceRef are what runs are found by."""
 
 
+class SharedModel(TypedDict):
+    """Seats behind which is the same model."""
+
+    model: str
+    """The models that they called up to the decision."""
+    seats: List[str]
+    """Seats that called these, and no others, in each run with a call."""
+
+
 class _SignalEntryRequired(TypedDict):
     id: str
     """Id of the signal's message."""
@@ -7042,6 +7685,44 @@ class ControlPlaneCalls(Service):
             "/agents/{participantId}/record",
             path={"participantId": participant_id},
             query={"since": since, "q": q, "limit": limit, "by": by},
+        ))
+
+    def get_committee_independence(
+        self,
+        *,
+        q: Optional[str] = None,
+        since: Optional[str] = None,
+        seats: Optional[str] = None,
+    ) -> CommitteeIndependences:
+        """Count how many independent voters committees have."""
+        return cast("CommitteeIndependences", self._json(
+            "GET",
+            "/committees/independence",
+            query={"q": q, "since": since, "seats": seats},
+        ))
+
+    def get_committee_seats(
+        self,
+        *,
+        q: Optional[str] = None,
+        since: Optional[str] = None,
+    ) -> CommitteeWorths:
+        """Count what each voter of a committee is worth."""
+        return cast("CommitteeWorths", self._json(
+            "GET",
+            "/committees/seats",
+            query={"q": q, "since": since},
+        ))
+
+    def search_committee(
+        self,
+        body: CommitteeSearchRequest,
+    ) -> CommitteeSearchAnswer:
+        """Search the cheapest committee with the same outcomes."""
+        return cast("CommitteeSearchAnswer", self._json(
+            "POST",
+            "/committees/search",
+            body=body,
         ))
 
     def list_views(

@@ -193,7 +193,7 @@ class CatalogAgent(TypedDict):
 class _CatalogEntryNotFoundRequired(TypedDict):
     statusCode: Literal[404]
     """The HTTP status."""
-    errorCode: Literal["PACK_NOT_FOUND", "SCENARIO_NOT_FOUND", "VERSION_NOT_FOUND", "TEMPLATE_NOT_FOUND", "AGENT_NOT_FOUND", "PROCESS_NOT_FOUND", "ITEM_NOT_FOUND", "DELEGATION_NOT_FOUND", "PASSKEY_NOT_FOUND"]
+    errorCode: Literal["PACK_NOT_FOUND", "SCENARIO_NOT_FOUND", "VERSION_NOT_FOUND", "TEMPLATE_NOT_FOUND", "AGENT_NOT_FOUND", "PROCESS_NOT_FOUND", "ITEM_NOT_FOUND", "DELEGATION_NOT_FOUND", "PASSKEY_NOT_FOUND", "LINK_NOT_FOUND"]
     """What went wrong, for programs."""
     message: str
     """What went wrong, for people."""
@@ -242,6 +242,17 @@ class CompileLaunchResultParticipantBindingsItem(TypedDict):
     """The agent that speaks for it."""
 
 
+_CompileLaunchResultShadowsItemRequired = TypedDict("_CompileLaunchResultShadowsItemRequired", {
+    "shadow": "str",
+    "as": "str",
+    "agent": "str",
+})
+
+
+class CompileLaunchResultShadowsItem(_CompileLaunchResultShadowsItemRequired):
+    pass
+
+
 class _CompileLaunchResultRequired(TypedDict):
     sessionId: str
     """The session, allocated here: UUID v4; also in the descriptor."""
@@ -261,6 +272,8 @@ class CompileLaunchResult(_CompileLaunchResultRequired, total=False):
     initiator: LaunchInitiator
     people: PeopleText
     a2a: RemoteTurns
+    shadows: List[CompileLaunchResultShadowsItem]
+    """Agents that are tried beside a participant: they change nothing in the session."""
 
 
 class _CompileRequestRequired(TypedDict):
@@ -650,8 +663,8 @@ class InboxItemProof(TypedDict):
 
     needed: Literal["session", "fresh", "passkey"]
     """session: a sign-in; fresh: one of the last five minutes; passkey: a passkey that signs the answer."""
-    given: Literal["none", "session", "fresh"]
-    """What the caller has; none on a service that requires no sign-in."""
+    given: Literal["none", "link", "session", "fresh"]
+    """What the caller has; none on a service that requires no sign-in; link: a personal link."""
 
 
 class InboxItemPolicy(TypedDict):
@@ -768,7 +781,7 @@ class InboxPage(_InboxPageRequired, total=False):
 class _InboxUnavailableRequired(TypedDict):
     statusCode: Literal[503]
     """The HTTP status."""
-    errorCode: Literal["SESSION_UNREAD", "DATABASE_UNAVAILABLE"]
+    errorCode: Literal["SESSION_UNREAD", "DATABASE_UNAVAILABLE", "CODE_NOT_SENT"]
     """What went wrong, for programs."""
     message: str
     """What went wrong, for people."""
@@ -822,6 +835,8 @@ class ItemAnswer(_ItemAnswerRequired, total=False):
     """The person; absent for an act of the deadline."""
     onBehalfOf: str
     """The person whose delegation gave the right; absent for an answer of its own."""
+    proof: Literal["none", "link", "slack", "session", "fresh", "passkey"]
+    """What proves that the person gave it, the weakest first: none: a service without sign-in; link: a personal link and its code; slack: a press there; session, fresh: a sign-in; passkey: a signature. Absent for an act of the deadline."""
     content: ItemAnswerContent
     """Absent while it is withheld: the caller still has a question of this session to answer."""
 
@@ -885,7 +900,7 @@ class ItemEscalation(_ItemEscalationRequired, total=False):
 class _ItemGoneRequired(TypedDict):
     statusCode: Literal[410]
     """The HTTP status."""
-    errorCode: Literal["ITEM_CLOSED"]
+    errorCode: Literal["ITEM_CLOSED", "LINK_OVER"]
     """What went wrong, for programs."""
     message: str
     """What went wrong, for people."""
@@ -904,9 +919,9 @@ class _ItemNoticeRequired(TypedDict):
     person: str
     """Whom."""
     channel: str
-    """How."""
+    """How: mail or slack."""
     state: Literal["pending", "sent", "failed", "digested", "obsolete"]
-    """pending: not sent yet; sent: the mail server has it; failed: it is given up; digested: a digest has it in its stead; obsolete: the question was closed before."""
+    """pending: not sent yet; sent: the mail server or Slack has it; failed: it is given up; digested: a digest has it in its stead; obsolete: the question was closed before."""
     at: str
     """When it ended; of a pending one, when it was due first."""
 
@@ -966,7 +981,7 @@ class LaunchConflict(_LaunchConflictRequired, total=False):
 class _LaunchForbiddenRequired(TypedDict):
     statusCode: Literal[403]
     """The HTTP status."""
-    errorCode: Literal["FORBIDDEN", "SIGN_IN_NOT_FRESH", "PASSKEY_MISSING", "PASSKEY_REFUSED"]
+    errorCode: Literal["FORBIDDEN", "SIGN_IN_NOT_FRESH", "PASSKEY_MISSING", "PASSKEY_REFUSED", "LINK_REFUSED", "LINK_CODE_WRONG", "LINK_CODE_MISSING"]
     """What went wrong, for programs."""
     message: str
     """What went wrong, for people."""
@@ -1269,6 +1284,62 @@ class LaunchesFull(_LaunchesFullRequired, total=False):
 
     metadata: Dict[str, Any]
     """More about it, where there is something to say."""
+
+
+class LinkAnswerRequestBasis(TypedDict):
+    """What of the session the person was shown: `basis` of the item."""
+
+    ordinal: int
+    """Ordinal of the basis that the person was shown."""
+    sha256: str
+    """Its running SHA-256."""
+
+
+class _LinkAnswerRequestRequired(TypedDict):
+    act: Literal["approve", "reject", "abstain", "evaluate", "object", "accept", "decline"]
+    """approve and reject are the votes of a decision and the ballots of a quorum; accept and decline answer a handoff."""
+    proposalHash: str
+    """proposalHash of the item as the person was shown it."""
+    basis: LinkAnswerRequestBasis
+    """What of the session the person was shown: `basis` of the item."""
+    token: str
+    """What the link has behind `#`: 32 random bytes, base64url."""
+    code: str
+    """The last code that was sent: six digits."""
+
+
+class LinkAnswerRequest(_LinkAnswerRequestRequired, total=False):
+    """The answer of a person, by its link and a code."""
+
+    recommendation: Literal["APPROVE", "REVIEW", "BLOCK", "REJECT"]
+    """Of an evaluation."""
+    confidence: float
+    """From 0 to 1; a vote has none on the wire, so it is in the record of the control plane alone."""
+    severity: Literal["low", "medium", "high", "critical"]
+    """Of an objection."""
+    reason: str
+    """In the words of the person; it goes into the session."""
+
+
+class LinkRequest(TypedDict):
+    """A personal link. It is in the body: addresses are logged."""
+
+    token: str
+    """What the link has behind `#`: 32 random bytes, base64url."""
+
+
+class LinkedItem(TypedDict):
+    """The question of a personal link."""
+
+    person: str
+    """Whose link it is."""
+    codeTo: str
+    """Where codes are sent, in part."""
+    expiresAt: str
+    """Until when the link takes an answer."""
+    codesLeft: int
+    """How many codes it can still send."""
+    item: InboxItem
 
 
 class Liveness(TypedDict):
@@ -1675,6 +1746,15 @@ class ScenarioSummary(_ScenarioSummaryRequired, total=False):
     """What the pack says about its governance policy, for display."""
 
 
+class SentCode(TypedDict):
+    """A code that was sent; it replaces the one before."""
+
+    codeTo: str
+    """Where the code was sent, in part."""
+    codesLeft: int
+    """How many codes the link can still send."""
+
+
 class SessionDescriptorParticipantsItem(TypedDict):
     id: str
     """Id of the participant."""
@@ -1738,6 +1818,22 @@ class _TooManyAnswersRequired(TypedDict):
 
 
 class TooManyAnswers(_TooManyAnswersRequired, total=False):
+    """An error answered with 429."""
+
+    metadata: Dict[str, Any]
+    """More about it, where there is something to say."""
+
+
+class _TooManyCodesRequired(TypedDict):
+    statusCode: Literal[429]
+    """The HTTP status."""
+    errorCode: Literal["TOO_MANY_CODES"]
+    """What went wrong, for programs."""
+    message: str
+    """What went wrong, for people."""
+
+
+class TooManyCodes(_TooManyCodesRequired, total=False):
     """An error answered with 429."""
 
     metadata: Dict[str, Any]
@@ -2100,6 +2196,39 @@ class LauncherCalls(Service):
             "/people/me/passkeys/{id}",
             path={"id": id},
         )
+
+    def read_link(
+        self,
+        body: LinkRequest,
+    ) -> LinkedItem:
+        """Read the question of a personal link."""
+        return cast("LinkedItem", self._json(
+            "POST",
+            "/inbox/link/read",
+            body=body,
+        ))
+
+    def send_link_code(
+        self,
+        body: LinkRequest,
+    ) -> SentCode:
+        """Send a code to the person of a link."""
+        return cast("SentCode", self._json(
+            "POST",
+            "/inbox/link/code",
+            body=body,
+        ))
+
+    def answer_by_link(
+        self,
+        body: LinkAnswerRequest,
+    ) -> AnsweredItem:
+        """Answer by a personal link."""
+        return cast("AnsweredItem", self._json(
+            "POST",
+            "/inbox/link/answer",
+            body=body,
+        ))
 
     def set_log_level(
         self,

@@ -4,7 +4,7 @@ import * as Chunk from "effect/Chunk"
 import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
 import { decodePayload, isBlank } from "../Decode.ts"
-import { type ModeMessage, type Move, makeMode, participantsOnly, ruledBy } from "../Mode.ts"
+import { type Mode, type ModeMessage, type ModeRules, type Move, makeMode, participantsOnly, ruledBy } from "../Mode.ts"
 import { InvalidPayload, type Rejection } from "../Rejection.ts"
 
 /**
@@ -40,6 +40,8 @@ interface Vote {
   readonly voter: string
   readonly vote: string
 }
+
+export const DECISION_MODE_ID = "macp.mode.decision.v1"
 
 const RECOMMENDATIONS = new Set(["APPROVE", "REVIEW", "BLOCK", "REJECT"])
 const SEVERITIES = new Set(["low", "medium", "high", "critical"])
@@ -85,18 +87,22 @@ const object: Move<DecisionState> = (state, message, { release }) => {
   })
 }
 
-const vote: Move<DecisionState> = (state, message, { release }) => {
-  if (state.phase !== "Evaluation" && state.phase !== "Voting") return refused
-  return Result.flatMap(decodePayload(Wire.VotePayloadSchema, message.payload), (payload) => {
-    const choice = spelled(payload.vote, upper, release)
-    const key = JSON.stringify([payload.proposalId, message.sender])
-    if (!HashMap.has(state.proposals, payload.proposalId) || !VOTES.has(choice) || HashMap.has(state.votes, key)) {
-      return refused
-    }
-    const cast = { proposalId: payload.proposalId, voter: message.sender, vote: choice }
-    return Result.succeed({ ...state, phase: "Voting" as const, votes: HashMap.set(state.votes, key, cast) })
-  })
-}
+/** The vote of `closer` ends proposals, evaluations and objections; every vote does where it is undefined. */
+const voteClosedBy =
+  (closer: string | undefined): Move<DecisionState> =>
+  (state, message, { release }) => {
+    if (state.phase !== "Evaluation" && state.phase !== "Voting") return refused
+    return Result.flatMap(decodePayload(Wire.VotePayloadSchema, message.payload), (payload) => {
+      const choice = spelled(payload.vote, upper, release)
+      const key = JSON.stringify([payload.proposalId, message.sender])
+      if (!HashMap.has(state.proposals, payload.proposalId) || !VOTES.has(choice) || HashMap.has(state.votes, key)) {
+        return refused
+      }
+      const cast = { proposalId: payload.proposalId, voter: message.sender, vote: choice }
+      const phase = closer === undefined || closer === message.sender ? ("Voting" as const) : state.phase
+      return Result.succeed({ ...state, phase, votes: HashMap.set(state.votes, key, cast) })
+    })
+  }
 
 const recordOf = ({ evaluations, objections, proposals, votes }: DecisionState): DecisionRecord => ({
   mode: "decision",
@@ -124,9 +130,9 @@ const view = (state: DecisionState) => {
   }
 }
 
-export const DecisionMode = makeMode<DecisionState>({
+const rulesClosedBy = (closer: string | undefined): ModeRules<DecisionState> => ({
   info: {
-    mode: "macp.mode.decision.v1",
+    mode: DECISION_MODE_ID,
     title: "Decision",
     description: "Participants propose, evaluate, object and vote; one authorised commitment concludes.",
     determinismClass: "semantic-deterministic",
@@ -143,8 +149,13 @@ export const DecisionMode = makeMode<DecisionState>({
       votes: HashMap.empty()
     }),
   authorize: (_state, message, binding) => participantsOnly(message.sender, binding),
-  moves: { Proposal: propose, Evaluation: evaluate, Objection: object, Vote: vote },
+  moves: { Proposal: propose, Evaluation: evaluate, Objection: object, Vote: voteClosedBy(closer) },
   ...ruledBy(recordOf),
   commit: (state) => ({ ...state, phase: "Committed" }),
   view
 })
+
+export const DecisionMode = makeMode(rulesClosedBy(undefined))
+
+/** The mode for the agent that is tried beside a participant: votes of others do not end its evaluation. */
+export const decisionModeOfShadow = (participant: string): Mode => makeMode(rulesClosedBy(participant))

@@ -65,6 +65,11 @@ export const SCENES: Readonly<Record<string, ReadonlyArray<SceneRow>>> = {
     ["no-colleague-takes-it", undefined, "handoff.declined, negative"],
     ["solved-meanwhile", undefined, "cancelled"],
     ["silent-night", "night-desk", "handoff.accepted, positive"]
+  ],
+  "support/refund-claim@1.0.0": [
+    ["genuine", undefined, "decision.selected, positive"],
+    ["without-receipt", undefined, "decision.rejected, negative"],
+    ["withdrawn", undefined, "cancelled"]
   ]
 }
 

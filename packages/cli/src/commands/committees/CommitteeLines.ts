@@ -1,0 +1,153 @@
+import type { CommitteeIndependence, CommitteeSearchAnswer, CommitteeSeatWorth, CommitteeWorth } from "@runplane/api"
+import { percentText, usdText } from "@runplane/domain"
+import { plainText } from "../../narrative/PlainText.ts"
+import { type Column, tableLines } from "../../Table.ts"
+
+/** Pairs that a table lists, those that err together most first. */
+const MAX_PAIRS = 20
+
+/** Less is not worth its words. */
+const LEAST_SAVED_MS = 50
+
+type Seat = CommitteeIndependence["seats"][number]
+type Pair = CommitteeIndependence["pairs"][number]
+
+const interval = ({ high, low }: { readonly low: number; readonly high: number }) =>
+  `${percentText(low)} to ${percentText(high)}`
+
+const figure = (value: number) => value.toFixed(2)
+
+const seatColumns = (models: ReadonlyMap<string, string>): ReadonlyArray<Column<Seat>> => [
+  { title: "SEAT", text: ({ seat }) => seat, elastic: true },
+  {
+    title: "RIGHT",
+    text: ({ accuracy }) =>
+      accuracy === undefined ? "no truth" : `${percentText(accuracy.rate)} (${interval(accuracy)})`
+  },
+  { title: "ERRORS", text: ({ errors, runs }) => `${errors} of ${runs}` },
+  { title: "COUNTS", text: ({ leftOut }) => (leftOut === undefined ? "yes" : `no: ${leftOut}`) },
+  { title: "SHARES ITS MODEL", text: ({ seat }) => models.get(seat) ?? "", dropped: 1 }
+]
+
+const errorsTogether = ({ errors: { isTooFew, phi } }: Pair): string =>
+  phi === undefined
+    ? "not defined"
+    : `${figure(phi.value)} (${figure(phi.low)} to ${figure(phi.high)})${isTooFew ? ", too few runs" : ""}`
+
+const pairColumns: ReadonlyArray<Column<Pair>> = [
+  { title: "TWO SEATS", text: ({ left, right }) => `${left}, ${right}`, elastic: true },
+  { title: "BOTH ERRED", text: ({ errors }) => `${errors.both} of ${errors.sharedRuns}` },
+  { title: "CORRELATION OF ERRORS", text: errorsTogether },
+  { title: "AT MOST", text: ({ errors }) => (errors.largestPhi === undefined ? "" : figure(errors.largestPhi)) },
+  {
+    title: "SAME VOTE",
+    text: ({ agreement: { agreed, runs, share } }) =>
+      share === undefined ? "no shared votes" : `${percentText(share.rate)}, ${agreed} of ${runs}`
+  }
+]
+
+const byDependence = (one: Pair, other: Pair): number =>
+  (other.errors.phi?.value ?? Number.NEGATIVE_INFINITY) - (one.errors.phi?.value ?? Number.NEGATIVE_INFINITY) ||
+  (other.agreement.share?.rate ?? 0) - (one.agreement.share?.rate ?? 0)
+
+const truthLine = ({ runs, truth }: CommitteeIndependence): string => {
+  const { positiveDifference, withTruth } = truth
+  const differs =
+    positiveDifference !== undefined && (positiveDifference.low > 0 || positiveDifference.high < 0)
+      ? "; these differ from the others in their outcomes, so the figures may not hold for all"
+      : ""
+  return `${withTruth} of ${runs} ended runs have a decision with a mark correct${differs}.`
+}
+
+/** One committee with its seats and pairs. */
+export const independenceLines = (found: CommitteeIndependence, width: number): ReadonlyArray<string> => {
+  const { effectiveVotes, pairs, seats, sharedModels, summary } = found
+  const models = new Map(sharedModels.flatMap(({ model, seats: sharing }) => sharing.map((seat) => [seat, model])))
+  const shown = pairs.toSorted(byDependence).slice(0, MAX_PAIRS)
+  return [
+    plainText(summary),
+    truthLine(found),
+    ...(effectiveVotes.kind === "known" ? ["This measures dependence, not accuracy."] : []),
+    "",
+    ...tableLines(seatColumns(models), seats, width),
+    "",
+    ...tableLines(pairColumns, shown, width),
+    ...(shown.length < pairs.length ? [`and ${pairs.length - shown.length} more pairs; --json has all`] : [])
+  ]
+}
+
+const countText = ({ count, n }: { readonly count: number; readonly n: number }) => (n === 0 ? "" : `${count} of ${n}`)
+
+const notCountedText = ({ notCounted }: CommitteeSeatWorth): string =>
+  Object.entries(notCounted)
+    .map(([reason, runs]) => `${runs} ${reason}`)
+    .join(", ")
+
+const worthColumns: ReadonlyArray<Column<CommitteeSeatWorth>> = [
+  { title: "WITHOUT", text: ({ seat }) => seat, elastic: true },
+  {
+    title: "NO DECISION",
+    text: ({ changed, idle }) =>
+      `${countText(changed)}${idle === undefined ? "" : `, at most ${percentText(idle.atMost, 1)}`}`
+  },
+  { title: "RIGHT LOST", text: ({ rightLost }) => countText(rightLost) },
+  { title: "WRONG PREVENTED", text: ({ wrongPrevented }) => countText(wrongPrevented) },
+  { title: "PIVOTAL", text: ({ pivotal }) => countText(pivotal) },
+  {
+    title: "COST A RUN",
+    text: ({ costPerRunUsd, guessedCostUsd }) => `${guessedCostUsd > 0 ? "≈ " : ""}${usdText(costPerRunUsd, 4)}`
+  },
+  {
+    title: "EARLIER BY",
+    text: ({ meanSavedMs }) => (meanSavedMs === undefined ? "" : `≈ ${(meanSavedMs / 1_000).toFixed(1)} s`),
+    dropped: 1
+  },
+  { title: "NOT COUNTED", text: notCountedText, dropped: 2 }
+]
+
+/** One committee with what each seat is worth. */
+export const worthLines = ({ seats, summary }: CommitteeWorth, width: number): ReadonlyArray<string> => [
+  plainText(summary),
+  "Votes are counted again, and no agent runs again: what the others would have said without a seat is not known.",
+  "",
+  ...tableLines(worthColumns, seats, width)
+]
+
+/** What a search found. */
+export const searchLines = (found: CommitteeSearchAnswer): ReadonlyArray<string> => {
+  const { otherCommittees, searches, summary } = found
+  const { search } = found.found
+  const { candidates, choosing, confirming, excluded, method } = search
+  const which =
+    method === "greedy"
+      ? ", seat by seat, so a cheaper one may exist"
+      : excluded > 0
+        ? ", all that no policy excludes"
+        : ", all that there are"
+  // Without a chosen subset nothing went on to the other half.
+  const isChosen = found.found.kind === "named" || found.found.reason === "not confirmed"
+  return [
+    `${plainText(summary)}.`,
+    ...(found.found.kind === "named" ? namedLines(found.found.committee) : []),
+    `${candidates} subsets were tried on ${choosing.cases} cases${which}${
+      isChosen ? `; the chosen one was confirmed or refused on ${confirming.cases} other cases` : ""
+    }.`,
+    `${searches} ${searches === 1 ? "search" : "searches"} over runs of these participants so far; the best of many ` +
+      "looks better than it is.",
+    ...(otherCommittees > 0 ? [`${otherCommittees} runs of other participants are left out.`] : [])
+  ]
+}
+
+type Named = Extract<CommitteeSearchAnswer["found"], { readonly kind: "named" }>["committee"]
+
+const namedLines = ({ accuracy, saved, seats }: Named): ReadonlyArray<string> => [
+  plainText(`Remaining seats: ${seats.join(", ")}.`),
+  ...(accuracy === undefined
+    ? ["No decision of the confirming half has a mark correct."]
+    : [`Right decisions: ${countText(accuracy.named)}, with all seats ${countText(accuracy.all)}.`]),
+  ...(saved.meanMs === undefined
+    ? []
+    : saved.meanMs < LEAST_SAVED_MS
+      ? ["A decision would come no sooner, an estimate."]
+      : [`A decision could come ${(saved.meanMs / 1_000).toFixed(1)} s sooner, an estimate.`])
+]

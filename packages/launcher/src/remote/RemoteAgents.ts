@@ -49,11 +49,11 @@ const make = Effect.gen(function* () {
     )
     const { auth, entrypoint } = manifest
     if (auth !== undefined && (credential(auth) ?? "") === "") {
-      return yield* Effect.fail(`the variable ${auth}, which manifest.auth names, is not set`)
+      return yield* Effect.fail(`manifest.auth: the variable ${auth} is not set`)
     }
     return yield* Effect.mapError(
       cards.pin({ agentRef, auth, entrypoint }),
-      ({ reason }) => `the agent card ${shown(entrypoint)} cannot be used: ${reason}`
+      ({ reason }) => `manifest.entrypoint: the agent card ${shown(entrypoint)} cannot be used: ${reason}`
     )
   })
 

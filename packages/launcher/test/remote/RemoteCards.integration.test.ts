@@ -2,14 +2,13 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto"
 import { AgentCard, generateAgentCardSignature } from "@a2a-js/sdk"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { assert, describe, it } from "@effect/vitest"
+import { CARD_PATH, cardAt, makeScriptedAgent, sendJson } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { LauncherSettings } from "../../src/LauncherSettings.ts"
 import { makeCards } from "../../src/remote/RemoteCards.ts"
 import { RemoteHttp } from "../../src/remote/RemoteHttp.ts"
 import { parseRemoteManifest } from "../../src/remote/RemoteManifest.ts"
-import { CARD_PATH } from "../people/turns/JsAgent.ts"
-import { cardAt, json, makeScriptedAgent } from "../people/turns/ScriptedAgent.ts"
 
 const layerHttp = (allowPrivateAgents: boolean) =>
   RemoteHttp.layer.pipe(
@@ -30,11 +29,11 @@ const refusal = (entrypoint: string, allowPrivate = true) =>
 describe("an agent card", () => {
   it.live("is pinned with its hash, and gets the credential at its own origin alone", () =>
     Effect.gen(function* () {
-      const other = yield* makeScriptedAgent((_, outgoing) => json(outgoing, "{}"))
+      const other = yield* makeScriptedAgent((_, outgoing) => sendJson(outgoing, "{}"))
       const agent = yield* makeScriptedAgent(({ path }, outgoing, base) => {
         if (path === CARD_PATH) outgoing.writeHead(302, { location: "/card" }).end()
         else if (path === "/away") outgoing.writeHead(302, { location: `${other.base}/card` }).end()
-        else json(outgoing, cardAt(`${base}/a2a`))
+        else sendJson(outgoing, cardAt(`${base}/a2a`))
       })
       const pinned = yield* pin(agent.entrypoint, true, "AGENT_KEY")
       assert.match(pinned.cardSha256, /^[0-9a-f]{64}$/)
@@ -53,12 +52,12 @@ describe("an agent card", () => {
     Effect.gen(function* () {
       const agent = yield* makeScriptedAgent(({ path }, outgoing, base) => {
         if (path === "/loop") outgoing.writeHead(302, { location: "/loop" }).end()
-        else if (path === "/large") json(outgoing, cardAt(`${base}/a2a`, { description: "x".repeat(300_000) }))
-        else if (path === "/list") json(outgoing, "[]")
+        else if (path === "/large") sendJson(outgoing, cardAt(`${base}/a2a`, { description: "x".repeat(300_000) }))
+        else if (path === "/list") sendJson(outgoing, "[]")
         else if (path === "/html") outgoing.writeHead(200, { "content-type": "text/html" }).end("<h1>hello</h1>")
-        else if (path === "/foreign") json(outgoing, cardAt("http://169.254.169.254/latest"))
-        else if (path === "/old") json(outgoing, JSON.stringify({ url: `${base}/`, protocolVersion: "0.3.0" }))
-        else json(outgoing, "{}", 404)
+        else if (path === "/foreign") sendJson(outgoing, cardAt("http://169.254.169.254/latest"))
+        else if (path === "/old") sendJson(outgoing, JSON.stringify({ url: `${base}/`, protocolVersion: "0.3.0" }))
+        else sendJson(outgoing, "{}", 404)
       })
       const of = (path: string) => refusal(`${agent.base}${path}`)
       assert.strictEqual(yield* of("/loop"), "it redirects more than 3 times")
@@ -73,7 +72,7 @@ describe("an agent card", () => {
 
   it.live("is not fetched from private and metadata addresses, whatever name they have", () =>
     Effect.gen(function* () {
-      const agent = yield* makeScriptedAgent((_, outgoing, base) => json(outgoing, cardAt(`${base}/a2a`)))
+      const agent = yield* makeScriptedAgent((_, outgoing, base) => sendJson(outgoing, cardAt(`${base}/a2a`)))
       const port = new URL(agent.base).port
       assert.match(yield* refusal(agent.entrypoint, false), /private address/)
       assert.match(yield* refusal(`http://localhost:${port}${CARD_PATH}`, false), /localhost is a private address/)
@@ -94,11 +93,11 @@ describe("an agent card", () => {
       const agent = yield* makeScriptedAgent(async ({ path }, outgoing, base) => {
         const own = `${base}/keys`
         if (path === "/keys")
-          json(outgoing, JSON.stringify({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "k1" }] }))
-        else if (path === "/forged") json(outgoing, await signed(base, privateKey, own, "another agent"))
+          sendJson(outgoing, JSON.stringify({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "k1" }] }))
+        else if (path === "/forged") sendJson(outgoing, await signed(base, privateKey, own, "another agent"))
         else if (path === "/foreign")
-          json(outgoing, await signed(base, privateKey, "https://keys.example.org/", "an agent"))
-        else json(outgoing, await signed(base, privateKey, own, "an agent"))
+          sendJson(outgoing, await signed(base, privateKey, "https://keys.example.org/", "an agent"))
+        else sendJson(outgoing, await signed(base, privateKey, own, "an agent"))
       })
       assert.strictEqual((yield* pin(agent.entrypoint)).signature, "signed and verified with a key of its origin")
       assert.match(yield* refusal(`${agent.base}/forged`), /^its signature does not fit it/)

@@ -172,7 +172,7 @@ export const makeTurnCalls = Effect.gen(function* () {
       return found === undefined ? yield* send(turn, row) : yield* get(turn, row, found.id)
     }),
 
-    /** Waits on the stream of a task that goes on, where the agent has streams. */
+    /** Waits on the stream of a task that was read and goes on, where the agent has streams. */
     watch: Effect.fnUntraced(function* ({ agent, traceparent }: Turn, row: TurnRow) {
       if (!agent.interface.streaming || row.taskId === undefined) return
       yield* Effect.ignore(follow(row, calls.subscribe(agent, row.taskId, traceparent)))

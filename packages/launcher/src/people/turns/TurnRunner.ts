@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
         yield* turns.enter(item, step.phase)
         return GOES_ON
       case "wait":
-        yield* exchange.watch(turn, yield* turns.find(item))
+        if (reply.task !== undefined) yield* exchange.watch(turn, yield* turns.find(item))
         return GOES_ON
     }
   })

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request } from "node:http"
+import { listening } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { listening } from "./JsAgent.ts"
 
 /** Where a connection is dropped: the agent gets the whole request in each case. */
 export type Drop = "after the request" | "after the headers" | "in the stream"

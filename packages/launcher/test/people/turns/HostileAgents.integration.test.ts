@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { approves, CARD_PATH, cardAt, makeJsAgent, makeScriptedAgent, type Seen, sendJson } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { accepted, itemsWhen, makeWorld, propose, start } from "../SeatStage.ts"
-import { approves, CARD_PATH, makeJsAgent } from "./JsAgent.ts"
-import { cardAt, json, makeScriptedAgent, type Seen } from "./ScriptedAgent.ts"
 import { addAgent, newSession, pin, turnOf, turnWhen } from "./TurnStage.ts"
 
 const MB = 1_024 * 1_024
@@ -11,8 +10,8 @@ const MB = 1_024 * 1_024
 const asked = Effect.fnUntraced(function* (result: (call: { readonly method: string }) => unknown) {
   let card: string | undefined
   const agent = yield* makeScriptedAgent(({ body, path }: Seen, outgoing, base) => {
-    if (path === CARD_PATH) return json(outgoing, card ?? cardAt(`${base}/a2a`))
-    return json(outgoing, JSON.stringify({ jsonrpc: "2.0", id: 1, result: result(JSON.parse(body)) }))
+    if (path === CARD_PATH) return sendJson(outgoing, card ?? cardAt(`${base}/a2a`))
+    return sendJson(outgoing, JSON.stringify({ jsonrpc: "2.0", id: 1, result: result(JSON.parse(body)) }))
   })
   const pinned = yield* pin(agent.entrypoint)
   const session = newSession()

@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { until } from "@runplane/testing"
+import { approves, makeJsAgent, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { accepted, itemRows, makeWorld, propose, start } from "../SeatStage.ts"
 import { type Drop, makeDroppingProxy } from "./DroppingProxy.ts"
-import { approves, makeJsAgent } from "./JsAgent.ts"
 import { addAgent, newSession, pin, turnWhen } from "./TurnStage.ts"
 
 /** Turns whose connections are dropped, all kinds together. */

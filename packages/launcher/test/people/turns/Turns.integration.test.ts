@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { type Asked, approves, type Does, makeJsAgent } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { accepted, itemsWhen, makeWorld, propose, SEAT, start } from "../SeatStage.ts"
-import { type Asked, approves, type Does, makeJsAgent } from "./JsAgent.ts"
 import { addAgent, newSession, pin, recordsOf, turnWhen } from "./TurnStage.ts"
 
 /** A session with an agent that does as its script says, up to the proposal. */

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import * as Effect from "effect/Effect"
-import { CARD_PATH, listening } from "./JsAgent.ts"
+import { CARD_PATH } from "./JsAgent.ts"
+import { listening } from "./Loopback.ts"
 
 /** A request as a hostile server sees it. */
 export interface Seen {
@@ -35,6 +36,6 @@ export const cardAt = (url: string, over: object = {}): string =>
     ...over
   })
 
-export const json = (outgoing: ServerResponse, body: string, status = 200): void => {
+export const sendJson = (outgoing: ServerResponse, body: string, status = 200): void => {
   outgoing.writeHead(status, { "content-type": "application/json" }).end(body)
 }

@@ -1,9 +1,7 @@
-import { createServer, type Server } from "node:http"
-import { AgentCard, Task, TaskStatusUpdateEvent } from "@a2a-js/sdk"
-import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server"
-import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express"
+import { createServer } from "node:http"
+import type { AgentExecutor } from "@a2a-js/sdk/server"
 import * as Effect from "effect/Effect"
-import express from "express"
+import { listening } from "./Loopback.ts"
 
 /** What an agent of the tests is asked: the data part of a message. */
 export interface Asked {
@@ -19,63 +17,72 @@ export interface Asked {
 export interface Does {
   readonly states: ReadonlyArray<string>
   readonly parts?: ReadonlyArray<unknown>
+  /** Of the task. */
+  readonly metadata?: Readonly<Record<string, unknown>>
   /** Between two states. */
   readonly pauseMs?: number
 }
 
-export const listening = (server: Server, port = 0) =>
-  Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(port, "127.0.0.1", () => {
-        const address = server.address()
-        resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0))
-      })
-    }),
-    () =>
-      Effect.callback<void>((resume) => {
-        server.closeAllConnections()
-        server.close(() => resume(Effect.void))
-      })
-  )
+/** The packages of the server; tests that have no such agent do not load them. */
+const loaded = Effect.promise(async () => ({
+  ...(await import("@a2a-js/sdk")),
+  ...(await import("@a2a-js/sdk/server")),
+  ...(await import("@a2a-js/sdk/server/express")),
+  express: (await import("express")).default
+}))
 
+/** Path of the card of each agent of the tests. */
 export const CARD_PATH = "/.well-known/agent-card.json"
 
 /** An agent on the official server of A2A in JavaScript. Its card names `origin`, where a proxy may be. */
 export const makeJsAgent = Effect.fnUntraced(function* (
   does: (asked: Asked) => Does,
-  { binding = "JSONRPC", origin, streaming = true }: { binding?: string; origin?: string; streaming?: boolean } = {}
+  {
+    binding = "JSONRPC",
+    cardOf = () => ({}),
+    origin,
+    streaming = true
+  }: {
+    readonly binding?: string
+    /** What its card says in another way, at the nth fetch. */
+    readonly cardOf?: (fetch: number) => object
+    readonly origin?: string
+    readonly streaming?: boolean
+  } = {}
 ) {
+  const sdk = yield* loaded
+  const { AgentEvent, Task, TaskStatusUpdateEvent } = sdk
   const asked: Array<Asked> = []
   const cancelled: Array<string> = []
-  const app = express()
+  const app = sdk.express()
   const server = createServer(app)
   const port = yield* listening(server)
   const base = origin ?? `http://127.0.0.1:${port}`
-  const card = AgentCard.fromJSON({
-    name: "an agent of the tests",
-    description: "answers as its script says",
-    version: "1",
-    supportedInterfaces: [{ url: `${base}/a2a`, protocolBinding: binding, protocolVersion: "1.0" }],
-    capabilities: { streaming },
-    defaultInputModes: ["application/json", "text/plain"],
-    defaultOutputModes: ["application/json"],
-    skills: [{ id: "vote", name: "vote", description: "votes", tags: ["vote"] }]
-  })
-  const executor = {
-    execute: async (
-      { contextId, task, taskId, userMessage }: Parameters<import("@a2a-js/sdk/server").AgentExecutor["execute"]>[0],
-      bus: Parameters<import("@a2a-js/sdk/server").AgentExecutor["execute"]>[1]
-    ) => {
+  let fetches = 0
+  const cardNow = () =>
+    sdk.AgentCard.fromJSON({
+      name: "an agent of the tests",
+      description: "answers as its script says",
+      version: "1",
+      supportedInterfaces: [{ url: `${base}/a2a`, protocolBinding: binding, protocolVersion: "1.0" }],
+      capabilities: { streaming },
+      defaultInputModes: ["application/json", "text/plain"],
+      defaultOutputModes: ["application/json"],
+      skills: [{ id: "vote", name: "vote", description: "votes", tags: ["vote"] }],
+      ...cardOf(fetches)
+    })
+  const executor: AgentExecutor = {
+    execute: async ({ contextId, task, taskId, userMessage }, bus) => {
       const part = userMessage.parts.find(({ content }) => content?.$case === "data")
       const data = part?.content?.$case === "data" ? part.content.value : undefined
       const one: Asked = { messageId: userMessage.messageId, contextId, taskId, data, count: asked.length + 1 }
       asked.push(one)
-      const { parts = [], pauseMs = 0, states } = does(one)
+      const { metadata = {}, parts = [], pauseMs = 0, states } = does(one)
       const artifacts = parts.length === 0 ? [] : [{ artifactId: "answer", parts }]
       const history = [...(task?.history ?? []), userMessage]
       const taskIn = (state: string) => {
         const status = { state: `TASK_STATE_${state}`, timestamp: new Date().toISOString() }
-        return { ...Task.fromJSON({ id: taskId, contextId, status, artifacts }), history }
+        return { ...Task.fromJSON({ id: taskId, contextId, status, artifacts, metadata }), history }
       }
       bus.publish(AgentEvent.task(taskIn(states[0] ?? "COMPLETED")))
       for (const state of states.slice(1)) {
@@ -85,20 +92,25 @@ export const makeJsAgent = Effect.fnUntraced(function* (
       }
       bus.finished()
     },
-    cancelTask: async (
-      taskId: string,
-      bus: Parameters<import("@a2a-js/sdk/server").AgentExecutor["cancelTask"]>[1]
-    ) => {
+    cancelTask: async (taskId, bus) => {
       cancelled.push(taskId)
       const status = { state: "TASK_STATE_CANCELED", timestamp: new Date().toISOString() }
       bus.publish(AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ taskId, contextId: "", status })))
       bus.finished()
     }
   }
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor)
-  app.use(CARD_PATH, agentCardHandler({ agentCardProvider: requestHandler }))
-  const options = { requestHandler, userBuilder: UserBuilder.noAuthentication }
-  app.use("/a2a", binding === "JSONRPC" ? jsonRpcHandler(options) : restHandler(options))
+  const requestHandler = new sdk.DefaultRequestHandler(cardNow(), new sdk.InMemoryTaskStore(), executor)
+  app.use(
+    CARD_PATH,
+    sdk.agentCardHandler({
+      agentCardProvider: async () => {
+        fetches += 1
+        return cardNow()
+      }
+    })
+  )
+  const options = { requestHandler, userBuilder: sdk.UserBuilder.noAuthentication }
+  app.use("/a2a", binding === "JSONRPC" ? sdk.jsonRpcHandler(options) : sdk.restHandler(options))
   return { port, entrypoint: `${base}${CARD_PATH}`, asked, cancelled }
 })
 

@@ -24,6 +24,8 @@ CREATE TABLE people.turns (
   is_received boolean NOT NULL DEFAULT false,
   -- Messages of all phases that were sent once more.
   resent integer NOT NULL DEFAULT 0,
+  -- What the agent states that its tasks have used, by phase.
+  usage jsonb NOT NULL DEFAULT '{}',
   failure text,
   failure_reason text,
   -- Set when the task needs no cancellation any more.

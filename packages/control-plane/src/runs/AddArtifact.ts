@@ -6,7 +6,8 @@ import {
   PEOPLE_ITEM,
   PEOPLE_QUESTION,
   type RunId,
-  SHADOW_ACTS
+  SHADOW_ACTS,
+  turnCalls
 } from "@runplane/domain"
 import { ControlPlaneSettings, readSettings, ServiceSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
@@ -15,6 +16,7 @@ import { ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
 import { contentDigest } from "../event-log/seal/HashChain.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
+import { Prices } from "../platform/deployment/Prices.ts"
 import { Redactor } from "../platform/deployment/Redactor.ts"
 import { Ids } from "../platform/Ids.ts"
 import { isoNow } from "../platform/IsoNow.ts"
@@ -33,6 +35,7 @@ export const makeAddArtifact = Effect.gen(function* () {
   const ids = yield* Ids
   const log = yield* EventLog
   const people = yield* makePeopleFacts
+  const prices = yield* Prices
   const redactor = yield* Redactor
   const repository = yield* RunRepository
   const { keys, launcher } = yield* readSettings(settings)
@@ -69,7 +72,7 @@ export const makeAddArtifact = Effect.gen(function* () {
     const given = redacted(artifact)
     const first = idempotencyKey === undefined ? undefined : yield* earlier(runId, idempotencyKey, given)
     if (first !== undefined) return first
-    const facts = yield* people(runId, artifact)
+    const { called, ...facts } = yield* people(runId, artifact)
     const id = yield* ids.uuid
     // The time of this process; the log stores the event, and the artifact, at the time of the database.
     const ts = yield* isoNow
@@ -87,7 +90,8 @@ export const makeAddArtifact = Effect.gen(function* () {
       { artifactId: id, kind, label, uri, contentSha256, ...facts },
       "observability-controller"
     )
-    return yield* log.record({ runId, events: [event], also }).pipe(
+    const calls = called === undefined ? [] : turnCalls(called, ts, prices)
+    return yield* log.record({ runId, events: [event, ...calls], also }).pipe(
       Effect.map(() => stored),
       Effect.catchTags({
         RunNotFound: () => Effect.fail(runNotFound(reference)),

@@ -74,7 +74,7 @@ export const makePeopleFacts = Effect.gen(function* () {
     if (messageId !== undefined) {
       yield* requireMessage(runId, "participant", { by: participant, messageId, payloadSha256 })
     }
-    return turnFactOf(turn)
+    return turn
   })
 
   return Effect.fnUntraced(function* (runId: RunId, { inline = {}, kind }: NewArtifact) {
@@ -87,8 +87,19 @@ export const makePeopleFacts = Effect.gen(function* () {
         const answer = yield* answerOf(runId, inline)
         return { answer: redactedTexts(redactor, answer) }
       }
-      case A2A_TURN:
-        return { turn: redactedTexts(redactor, yield* turnOf(runId, inline)) }
+      case A2A_TURN: {
+        const turn = yield* turnOf(runId, inline)
+        const { usage = [] } = turn
+        return {
+          turn: redactedTexts(redactor, turnFactOf(turn)),
+          /** The record by which its model calls are made. */
+          called: {
+            ...turn,
+            participant: redactor.text(turn.participant),
+            usage: usage.map((used) => redactedTexts(redactor, used))
+          }
+        }
+      }
       case PEOPLE_QUESTION:
         // Its text is in the content alone, which an erasure removes.
         yield* Effect.mapError(decodeQuestion(inline), refusedContent)

@@ -10,6 +10,8 @@ export const PEOPLE_ANSWER = "people.answer"
 export const PEOPLE_QUESTION = "people.question"
 /** The kind of the artifact that says what became of a turn of an agent that speaks A2A. */
 export const A2A_TURN = "a2a.turn"
+/** `usageSource` of the model calls that an agent states in its answer to a turn. */
+export const A2A_USAGE = "a2a"
 
 const optional = Schema.optionalKey
 

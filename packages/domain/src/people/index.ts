@@ -191,6 +191,7 @@ export {
   RemoteTask,
   taskOfEvent
 } from "./turns/RemoteTask.ts"
+export { turnCalls } from "./turns/TurnCalls.ts"
 export {
   contextIdOf,
   evaluationsOf,
@@ -210,3 +211,4 @@ export {
   turnSeat
 } from "./turns/TurnRules.ts"
 export { TurnFailure, TurnPhase, type TurnStep, type TurnTerms, turnFailureText, turnStep } from "./turns/TurnStep.ts"
+export { TurnUsage, usageOfReply } from "./turns/TurnUsage.ts"

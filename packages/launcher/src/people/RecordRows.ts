@@ -277,7 +277,8 @@ const contentReader = (sql: PgClient.PgClient) => {
             FROM people.escalations e WHERE e.item = i.id), '[]')::text AS escalations,
           CASE WHEN s.agent IS NOT NULL THEN jsonb_build_object('agentRef', s.agent->>'agentRef',
             'cardSha256', s.agent->>'cardSha256', 'taskId', t.task_id, 'resent', coalesce(t.resent, 0),
-            'failure', t.failure, 'failureReason', t.failure_reason)::text END AS turn,
+            'failure', t.failure, 'failureReason', t.failure_reason, 'usage', coalesce((
+              SELECT jsonb_agg(u.value ORDER BY u.key) FROM jsonb_each(t.usage) u), '[]'))::text END AS turn,
           a.content::text AS content, a.basis::text AS basis, a.message_id, a.payload_sha256,
           ${iso("a.answered_at", "answered_at")}, a.could_have_seen, a.passkey::text AS passkey
         FROM people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat

@@ -92,9 +92,13 @@ layer(Layer.empty, { excludeTestServices: true })("an agent that speaks A2A in a
   it.effect("votes once with its record, fails a turn of a changed card, and is refused with an old one", () =>
     Effect.gen(function* () {
       let card: Parameters<typeof cardAt>[0] = "steady"
-      const agent = yield* makeJsAgent((one) => approves(one, { reason: "no attack path opens" }), {
-        cardOf: (fetch) => cardAt(card, fetch)
-      })
+      const agent = yield* makeJsAgent(
+        (one) => ({
+          ...approves(one, { reason: "no attack path opens" }),
+          metadata: { "gen_ai.usage.input_tokens": 900, "gen_ai.usage.output_tokens": 50, "gen_ai.request.model": "m" }
+        }),
+        { cardOf: (fetch) => cardAt(card, fetch) }
+      )
       const services = yield* servingWith(agent.entrypoint)
       const served = yield* request("GET", agent.entrypoint)
       const cardSha256 = createHash("sha256").update(served.text).digest("hex")
@@ -116,6 +120,10 @@ layer(Layer.empty, { excludeTestServices: true })("an agent that speaks A2A in a
         ...{ confidence: 0.9, messageId: vote?.messageId, cardSha256, resent: 0, taskId: agent.asked[0]?.taskId }
       })
       assert.match(String(vote?.payload["reason"]), /^no attack path opens\n\[agent security-agent item /)
+      const calls = yield* read(services, `${run}/events?type=llm.call.completed&limit=200`)
+      const ofAgent = calls.body.data.filter(({ data }: Message) => data.sender === REMOTE)
+      assert.lengthOf(ofAgent, 1)
+      assert.deepInclude(ofAgent[0].data, { usageSource: "a2a", totalTokens: 950, model: "m" })
       const why = yield* read(services, `${run}/decision/why`)
       assert.match(why.body.summary, /^carried by 4 of 4; /)
       const voters = why.body.counterfactuals.map((one: { readonly participantId: string }) => one.participantId)

@@ -3,8 +3,12 @@ import { SHOWN_HASH_SIGNS, TURN_OUTCOMES, type TurnFact } from "../../events/Peo
 import { AnswerAct } from "../AnswerAct.ts"
 import { boundedText, nonceText, sha256Text, timeText } from "../ArtifactTexts.ts"
 import { TurnFailure } from "./TurnStep.ts"
+import { TurnUsage } from "./TurnUsage.ts"
 
 const optional = Schema.optionalKey
+
+/** Tasks of a turn: that of its message, and that of a repair. */
+const MAX_TASKS = 2
 
 /**
  * A turn of an agent that speaks A2A, as the log of the control plane keeps it, once for each turn. It has no text of
@@ -34,6 +38,8 @@ export const TurnRecord = Schema.Struct({
   taskId: optional(Schema.String.check(Schema.isMaxLength(1_000))),
   /** Messages that were sent once more, since no answer had come and no task was found. */
   resent: Schema.Int,
+  /** What the agent states that its tasks have used, one entry for each task; absent where it states nothing. */
+  usage: optional(Schema.Array(TurnUsage).check(Schema.isMaxLength(MAX_TASKS))),
   openedAt: timeText,
   closedAt: timeText,
   nonce: nonceText

@@ -11,21 +11,8 @@ import {
 import * as Schema from "effect/Schema"
 import { eventsOf } from "../../support/deliberations.ts"
 import { reread } from "../../support/events.ts"
+import { turnRecord as base } from "./TurnRecords.ts"
 
-const base: TurnRecord = {
-  v: 1,
-  turn: "i1",
-  participant: "remote",
-  agentRef: "remote-agent",
-  outcome: "failed",
-  failure: "late",
-  proposalHash: "1a2b3c4d".repeat(8),
-  cardSha256: "0f".repeat(32),
-  resent: 0,
-  openedAt: "2026-11-30T10:00:00.000Z",
-  closedAt: "2026-11-30T10:05:00.000Z",
-  nonce: "0f".repeat(32)
-}
 const facts: EventFacts = {
   ...{ silenceMs: undefined, durationMs: undefined, streak: 0, isMindChange: false, end: undefined },
   isFailedAfterAll: false

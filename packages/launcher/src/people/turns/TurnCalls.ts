@@ -17,7 +17,8 @@ import {
   takesEvaluations,
   taskOfEvent,
   turnMessage,
-  turnMessageId
+  turnMessageId,
+  usageOfReply
 } from "@runplane/domain"
 import { decodePayload } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
@@ -153,23 +154,30 @@ export const makeTurnCalls = Effect.gen(function* () {
       )
     )
 
+  /** One step of the exchange: what the agent answers now. A reply without task and message says nothing yet. */
+  const exchange = Effect.fn("TurnCalls.exchange")(function* (turn: Turn, row: TurnRow) {
+    const { isReceived, phase, sends, taskId } = row
+    if (isReceived && taskId !== undefined) return yield* get(turn, row, taskId)
+    if (sends === 0) return yield* send(turn, row)
+    if (phase === "input" && taskId !== undefined) {
+      const reply = yield* get(turn, row, taskId)
+      const isThere = reply.task !== undefined && hasMessage(reply.task, messageIdOf(turn, row))
+      const waits = reply.task?.status?.state === "TASK_STATE_INPUT_REQUIRED"
+      if (waits && !isThere) return yield* send(turn, row)
+      yield* rows.noteReceived(row.item, undefined)
+      return reply
+    }
+    const found = yield* lookUp(turn, row)
+    // A list has no artifacts.
+    return found === undefined ? yield* send(turn, row) : yield* get(turn, row, found.id)
+  })
+
   return {
-    /** One step of the exchange: what the agent answers now. A reply without task and message says nothing yet. */
-    exchange: Effect.fn("TurnCalls.exchange")(function* (turn: Turn, row: TurnRow) {
-      const { isReceived, phase, sends, taskId } = row
-      if (isReceived && taskId !== undefined) return yield* get(turn, row, taskId)
-      if (sends === 0) return yield* send(turn, row)
-      if (phase === "input" && taskId !== undefined) {
-        const reply = yield* get(turn, row, taskId)
-        const isThere = reply.task !== undefined && hasMessage(reply.task, messageIdOf(turn, row))
-        const waits = reply.task?.status?.state === "TASK_STATE_INPUT_REQUIRED"
-        if (waits && !isThere) return yield* send(turn, row)
-        yield* rows.noteReceived(row.item, undefined)
-        return reply
-      }
-      const found = yield* lookUp(turn, row)
-      // A list has no artifacts.
-      return found === undefined ? yield* send(turn, row) : yield* get(turn, row, found.id)
+    exchange: Effect.fnUntraced(function* (turn: Turn, row: TurnRow) {
+      const reply = yield* exchange(turn, row)
+      const usage = usageOfReply(reply)
+      if (usage !== undefined) yield* rows.noteUsage(row, usage)
+      return reply
     }),
 
     /** Waits on the stream of a task that was read and goes on, where the agent has streams. */

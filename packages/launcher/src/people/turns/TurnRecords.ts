@@ -1,4 +1,4 @@
-import { A2A_TURN, type ItemState, TurnFailure, TurnRecord } from "@runplane/domain"
+import { A2A_TURN, type ItemState, TurnFailure, TurnRecord, TurnUsage } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import type { StoredContent } from "../StoredContent.ts"
 
@@ -8,6 +8,7 @@ export const TurnColumns = Schema.Struct({
   cardSha256: Schema.String,
   taskId: Schema.NullOr(Schema.String),
   resent: Schema.Int,
+  usage: Schema.Array(TurnUsage),
   failure: Schema.NullOr(TurnFailure),
   failureReason: Schema.NullOr(Schema.String)
 })
@@ -38,7 +39,7 @@ export const turnRecordOf = (row: TurnContentRow, nonce: string, ordinal?: numbe
   const { closed_at, content, id, message_id, opened_at, origin, payload_sha256, proposal_hash, seat, state, turn } =
     row
   if (turn === null || opened_at === null || closed_at === null) return undefined
-  const { agentRef, cardSha256, failure, failureReason, resent, taskId } = turn
+  const { agentRef, cardSha256, failure, failureReason, resent, taskId, usage } = turn
   const hasActed = ordinal !== undefined && content !== null && message_id !== null && payload_sha256 !== null
   const why = failure ?? (state === "refused" ? "refused" : undefined)
   const reason = failureReason ?? (state === "refused" ? "the runtime refused the act" : row.reason)
@@ -62,6 +63,7 @@ export const turnRecordOf = (row: TurnContentRow, nonce: string, ordinal?: numbe
     cardSha256,
     ...(taskId !== null && { taskId: taskId.slice(0, MAX_TEXT).toWellFormed() }),
     resent,
+    ...(usage.length > 0 && { usage }),
     openedAt: opened_at,
     closedAt: closed_at,
     nonce

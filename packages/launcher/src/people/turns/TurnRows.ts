@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Basis, type TurnFailure, TurnPhase } from "@runplane/domain"
+import { Basis, type TurnFailure, TurnPhase, type TurnUsage } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -78,6 +78,13 @@ const make = Effect.gen(function* () {
     /** The agent has the message of the phase, with the task that it made of it. */
     noteReceived: (item: string, taskId: string | undefined) =>
       sql`UPDATE people.turns SET is_received = true, task_id = coalesce(${taskId ?? null}::text, task_id)
+          WHERE item = ${item}::uuid`,
+
+    /** What the agent states that the task of a phase has used; more input goes on with the first task. */
+    noteUsage: ({ item, phase }: TurnRow, usage: TurnUsage) =>
+      sql`UPDATE people.turns
+          SET usage = usage || jsonb_build_object(${phase === "repair" ? "repair" : "first"}::text,
+            ${JSON.stringify(usage)}::text::jsonb)
           WHERE item = ${item}::uuid`,
 
     /** The agent does not know the task any more: its message is sent again. */

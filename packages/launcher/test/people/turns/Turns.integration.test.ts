@@ -45,6 +45,7 @@ describe("a turn of an agent that speaks A2A, on the official server in JavaScri
             records.map(({ kind }) => kind),
             ["a2a.turn"]
           )
+          assert.notProperty(records[0]?.content, "usage")
           assert.deepInclude(records[0]?.content, {
             ...{ outcome: "acted", origin: "agent", act: "approve", confidence: 0.9, resent: 0 },
             ...{ participant: SEAT, agentRef: "remote-agent", messageId: message?.messageId }
@@ -90,15 +91,26 @@ describe("a turn of an agent that speaks A2A, on the official server in JavaScri
     Effect.gen(function* () {
       const { layer } = yield* makeWorld
       yield* Effect.gen(function* () {
-        const repaired = yield* asked((one) =>
-          one.count === 1 ? { states: ["COMPLETED"], parts: [{ text: "hm" }] } : approves(one)
-        )
-        const informed = yield* asked((one) => (one.count === 1 ? { states: ["INPUT_REQUIRED"] } : approves(one)))
+        // The counts of a task are those of all its messages.
+        const using = ({ count }: Asked) => ({ metadata: { "gen_ai.usage.input_tokens": 100 * count } })
+        const repaired = yield* asked((one) => ({
+          ...(one.count === 1 ? { states: ["COMPLETED"], parts: [{ text: "hm" }] } : approves(one)),
+          ...using(one)
+        }))
+        const informed = yield* asked((one) => ({
+          ...(one.count === 1 ? { states: ["INPUT_REQUIRED"] } : approves(one)),
+          ...using(one)
+        }))
         for (const { agent, session } of [repaired, informed]) {
           yield* turnWhen(session, "accepted")
           assert.lengthOf(yield* accepted(session), 1)
           assert.strictEqual(new Set(agent.asked.map(({ messageId }) => messageId)).size, 2)
         }
+        const usedBy = (session: string) =>
+          Effect.map(recordsOf(session), ([record]) => [record?.content["usage"]].flat())
+        const used = (promptTokens: number) => ({ promptTokens, completionTokens: 0, totalTokens: promptTokens })
+        assert.deepStrictEqual(yield* usedBy(repaired.session), [used(100), used(200)])
+        assert.deepStrictEqual(yield* usedBy(informed.session), [used(200)])
         // More input goes on with the task, a repair has another one.
         assert.strictEqual(new Set(informed.agent.asked.map(({ taskId }) => taskId)).size, 1)
         assert.strictEqual(new Set(repaired.agent.asked.map(({ taskId }) => taskId)).size, 2)

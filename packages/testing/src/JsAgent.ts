@@ -39,6 +39,7 @@ export const makeJsAgent = Effect.fnUntraced(function* (
   does: (asked: Asked) => Does,
   {
     binding = "JSONRPC",
+    keepsContext = true,
     cardOf = () => ({}),
     origin,
     streaming = true
@@ -47,6 +48,8 @@ export const makeJsAgent = Effect.fnUntraced(function* (
     /** What its card says in another way, at the nth fetch. */
     readonly cardOf?: (fetch: number) => object
     readonly origin?: string
+    /** Whether its tasks have the context of the client, by which that finds the task of a lost answer. */
+    readonly keepsContext?: boolean
     readonly streaming?: boolean
   } = {}
 ) {
@@ -72,7 +75,8 @@ export const makeJsAgent = Effect.fnUntraced(function* (
       ...cardOf(fetches)
     })
   const executor: AgentExecutor = {
-    execute: async ({ contextId, task, taskId, userMessage }, bus) => {
+    execute: async ({ contextId: given, task, taskId, userMessage }, bus) => {
+      const contextId = keepsContext ? given : `of ${taskId}`
       const part = userMessage.parts.find(({ content }) => content?.$case === "data")
       const data = part?.content?.$case === "data" ? part.content.value : undefined
       const one: Asked = { messageId: userMessage.messageId, contextId, taskId, data, count: asked.length + 1 }

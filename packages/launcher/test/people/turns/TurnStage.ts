@@ -6,6 +6,7 @@ import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { LauncherSettings } from "../../../src/LauncherSettings.ts"
+import { SeatRows } from "../../../src/people/SeatRows.ts"
 import { SeatRunner } from "../../../src/people/SeatRunner.ts"
 import { makeCards } from "../../../src/remote/RemoteCards.ts"
 import { RemoteHttp } from "../../../src/remote/RemoteHttp.ts"
@@ -30,16 +31,18 @@ export const pin = (entrypoint: string) =>
     (cards) => cards.pin({ agentRef: "remote-agent", entrypoint, auth: undefined })
   ).pipe(Effect.provide(layerHttp))
 
+const seatOf = (sessionId: string, agent: RemoteAgent, rules: TurnText = {}) => ({
+  ...{ sessionId, seat: SEAT, modeName: DECISION, scenarioRef: "test/remote@1.0.0", agent },
+  ...{ rules: turnSeat({ when: "proposed", ...rules }), seats: [SEAT], requester: undefined }
+})
+
 /** Adds a participant that speaks A2A to a session. */
-export const addAgent = (sessionId: string, agent: RemoteAgent, rules: TurnText = {}) =>
-  Effect.flatMap(SeatRunner, ({ add }) =>
-    add([
-      {
-        ...{ sessionId, seat: SEAT, modeName: DECISION, scenarioRef: "test/remote@1.0.0", agent },
-        ...{ rules: turnSeat({ when: "proposed", ...rules }), seats: [SEAT], requester: undefined }
-      }
-    ])
-  )
+export const addAgent = (sessionId: string, agent: RemoteAgent, rules?: TurnText) =>
+  Effect.flatMap(SeatRunner, ({ add }) => add([seatOf(sessionId, agent, rules)]))
+
+/** The same while no service runs. */
+export const addAgentRow = (sessionId: string, agent: RemoteAgent) =>
+  Effect.flatMap(SeatRows, ({ add }) => add([seatOf(sessionId, agent)]))
 
 /** The row of the turn of a session, with what became of it. */
 export const turnOf = (sessionId: string) =>

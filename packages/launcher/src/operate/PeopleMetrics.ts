@@ -1,4 +1,4 @@
-import { MAIL } from "@runplane/domain"
+import { MAIL, TurnFailure, TurnPhase } from "@runplane/domain"
 import { forever } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -149,23 +149,27 @@ export const layerPeopleMetrics = Layer.effectDiscard(
 /** The turns of agents that speak A2A. */
 const turnMetrics = (registers: Array<Registry>, read: () => PeopleCounts | undefined) => {
   new Counter({
-    ...{ name: "runplane_a2a_turns_total", registers, labelNames: ["outcome"] },
-    help: "Turns of agents that speak A2A: with an act of the agent, and failed ones",
+    ...{ name: "runplane_a2a_turns_total", registers, labelNames: ["outcome", "failure"] },
+    help: "Turns of agents that speak A2A: with an act of the agent, failed ones by their failure, and ended ones",
     collect() {
       this.reset()
       const counts = read()
       if (counts === undefined) return
       this.inc({ outcome: "acted" }, counts.turns_acted)
-      this.inc({ outcome: "failed" }, counts.turns_failed)
+      this.inc({ outcome: "ended" }, counts.turns_ended)
+      for (const failure of TurnFailure.literals) {
+        this.inc({ outcome: "failed", failure }, counts.turns_failed[failure] ?? 0)
+      }
     }
   })
   new Gauge({
-    ...{ name: "runplane_a2a_turns_open", registers },
-    help: "Turns of agents that speak A2A that wait for an act",
+    ...{ name: "runplane_a2a_turns_open", registers, labelNames: ["phase"] },
+    help: "Turns of agents that speak A2A that wait for an act, by the message that is answered",
     collect() {
+      this.reset()
       const counts = read()
-      if (counts === undefined) this.remove()
-      else this.set(counts.turns_open)
+      if (counts === undefined) return
+      for (const phase of TurnPhase.literals) this.set({ phase }, counts.turns_open[phase] ?? 0)
     }
   })
   new Counter({

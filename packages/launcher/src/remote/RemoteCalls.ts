@@ -19,6 +19,7 @@ import * as Stream from "effect/Stream"
 import type { JsonObject } from "../common/Json.ts"
 import { authorizationOf, type Credential } from "./RemoteCards.ts"
 import { type Bounds, type RemoteAnswer, RemoteFailure, RemoteHttp } from "./RemoteHttp.ts"
+import { readRemoteJson } from "./RemoteJson.ts"
 
 /** Bytes of an answer, and of one event of a stream: the answer of an agent is a small data part. */
 const MAX_BYTES = 1_024 * 1_024
@@ -26,6 +27,9 @@ const MAX_BYTES = 1_024 * 1_024
 const CALL: Bounds = { maxBytes: MAX_BYTES, timeoutMs: 30_000 }
 /** A stream without any byte for so long is taken for a dead connection: the task is read. Milliseconds. */
 const SILENCE_MS = 60_000
+/** Bytes of one stream, and how long it is read. */
+const STREAM_BYTES = 8 * MAX_BYTES
+const STREAM_MS = 600_000
 /** Tasks of a context that are read, and messages of the history of each. */
 const PAGE_SIZE = 50
 const HISTORY = 20
@@ -39,7 +43,6 @@ const decodeList = Schema.decodeUnknownEffect(
     nextPageToken: Schema.optionalKey(Schema.String)
   })
 )
-const decodeJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.JsonObject))
 
 const RpcAnswer = Schema.Struct({
   result: Schema.optionalKey(Schema.NullOr(Schema.Json)),
@@ -135,7 +138,7 @@ export const makeRemoteCalls = Effect.fnUntraced(function* (credential: Credenti
   ): Effect.fn.Return<unknown, RemoteFailure> {
     const { status, text } = answer
     if (binding === "JSONRPC" && status === 200) return yield* rpcResult(text)
-    if (status >= 200 && status < 300) return yield* Effect.mapError(decodeJson(text), unreadable)
+    if (status >= 200 && status < 300) return yield* readJson(text)
     if (status === 404 && binding === "HTTP+JSON")
       return yield* failure("not-found", "the agent does not know the task")
     const isPassing = status >= 500 || status === 408 || status === 429
@@ -192,37 +195,68 @@ const failure = (kind: RemoteFailure["kind"], reason: string): Effect.Effect<nev
 const unreadable = () =>
   new RemoteFailure({ kind: "refused", reason: "the answer of the agent is not what A2A defines" })
 
+const readJson = (text: string) => Effect.mapError(Effect.fromOption(readRemoteJson(text)), unreadable)
+
 const readAs =
   <A>(decode: (value: unknown) => Effect.Effect<A, Schema.SchemaError>) =>
   (value: unknown): Effect.Effect<A, RemoteFailure> =>
     Effect.mapError(decode(value), unreadable)
 
 const rpcResult = Effect.fnUntraced(function* (text: string): Effect.fn.Return<unknown, RemoteFailure> {
-  const { error, result } = yield* Effect.flatMap(Effect.mapError(decodeJson(text), unreadable), readAs(decodeRpc))
+  const { error, result } = yield* Effect.flatMap(readJson(text), readAs(decodeRpc))
   if (error === undefined) return result
   if (error.code === TASK_NOT_FOUND_CODE) return yield* failure("not-found", "the agent does not know the task")
   return yield* failure(PASSING.has(error.code) ? "away" : "refused", `the agent answers the error ${error.code}`)
 })
 
+/** A stream that goes on and on ends here: then the task is read, and its stream is opened again after a pause. */
+const bounded = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
+  Stream.suspend(() => {
+    let left = STREAM_BYTES
+    return bytes.pipe(
+      Stream.takeWhile((chunk) => {
+        left -= chunk.length
+        return left >= 0
+      }),
+      Stream.interruptWhen(Effect.sleep(STREAM_MS))
+    )
+  })
+
+/** The events of a text. A `retry` field makes none: the service has its own pauses. */
+const parseEvents = (texts: Stream.Stream<string, RemoteFailure>) =>
+  Stream.suspend(() => {
+    let events: Array<Sse.Event> = []
+    const parser = Sse.makeParser(
+      (event) => {
+        if (event._tag === "Event") events.push(event)
+      },
+      { maxEventSize: MAX_BYTES }
+    )
+    const parse = (text: string) =>
+      Effect.suspend(() => {
+        const error = parser.feed(text)
+        const found = events
+        events = []
+        return error === undefined
+          ? Effect.succeed(found)
+          : failure("too-large", `an event of the stream is over ${MAX_BYTES} bytes`)
+      })
+    return Stream.flattenIterable(Stream.mapEffect(texts, parse))
+  })
+
 const eventsOf = (
   { interface: { binding } }: { readonly interface: RemoteInterface },
   bytes: Stream.Stream<Uint8Array, RemoteFailure>
 ) =>
-  bytes.pipe(
+  bounded(bytes).pipe(
     Stream.timeoutOrElse({
       duration: SILENCE_MS,
       orElse: () =>
         Stream.fail(new RemoteFailure({ kind: "away", reason: `the stream is silent for ${SILENCE_MS} ms` }))
     }),
     Stream.decodeText(),
-    Stream.pipeThroughChannel(Sse.decode({ maxEventSize: MAX_BYTES })),
-    Stream.mapError((error) =>
-      error instanceof RemoteFailure ? error : new RemoteFailure({ kind: "away", reason: "the stream cannot be read" })
-    ),
+    parseEvents,
     Stream.mapEffect(({ data }) =>
-      Effect.flatMap(
-        binding === "JSONRPC" ? rpcResult(data) : Effect.mapError(decodeJson(data), unreadable),
-        readAs(decodeEvent)
-      )
+      Effect.flatMap(binding === "JSONRPC" ? rpcResult(data) : readJson(data), readAs(decodeEvent))
     )
   )

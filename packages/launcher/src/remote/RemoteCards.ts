@@ -5,7 +5,8 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type CardForged, verifyCard } from "./CardSignature.ts"
-import { type Bounds, RemoteFailure, RemoteHttp } from "./RemoteHttp.ts"
+import { type Bounds, RemoteFailure, RemoteHttp, timedOut } from "./RemoteHttp.ts"
+import { readRemoteJson } from "./RemoteJson.ts"
 
 /** A card, and the keys of its signatures. */
 const CARD: Bounds = { maxBytes: 256 * 1_024, timeoutMs: 5_000 }
@@ -14,7 +15,6 @@ const MAX_REDIRECTS = 3
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-const decodeCard = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.JsonObject))
 const readCard = Schema.decodeUnknownEffect(RemoteCard)
 
 export interface CardAddress {
@@ -30,7 +30,7 @@ export type Credential = (name: string) => string | undefined
 export const makeCards = Effect.fnUntraced(function* (credential: Credential) {
   const http = yield* RemoteHttp
 
-  const get = Effect.fnUntraced(function* (address: string, auth: string | undefined) {
+  const follow = Effect.fnUntraced(function* (address: string, auth: string | undefined) {
     const { origin } = new URL(address)
     let url = address
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
@@ -57,12 +57,19 @@ export const makeCards = Effect.fnUntraced(function* (credential: Credential) {
     return yield* new RemoteFailure({ kind: "refused", reason: `it redirects more than ${MAX_REDIRECTS} times` })
   })
 
+  /** The text at an address, with its redirects. The bound of time is that of all of them. */
+  const get = (address: string, auth: string | undefined) =>
+    Effect.timeoutOrElse(follow(address, auth), {
+      duration: CARD.timeoutMs,
+      orElse: () => Effect.fail(timedOut(CARD.timeoutMs))
+    })
+
   return {
     /** The agent as its card describes it now. */
     pin: Effect.fn("RemoteCards.pin")(function* ({ agentRef, auth, entrypoint }: CardAddress) {
       const text = yield* get(entrypoint, auth)
       const unreadable = () => new RemoteFailure({ kind: "refused", reason: "it is not an agent card in JSON" })
-      const document = yield* Effect.mapError(decodeCard(text), unreadable)
+      const document = yield* Effect.mapError(Effect.fromOption(readRemoteJson(text)), unreadable)
       const card = yield* Effect.mapError(readCard(document), unreadable)
       const chosen = interfaceOf(card, entrypoint)
       if (Result.isFailure(chosen)) return yield* new RemoteFailure({ kind: "refused", reason: chosen.failure })

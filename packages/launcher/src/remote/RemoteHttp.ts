@@ -1,3 +1,4 @@
+import { lookup } from "node:dns"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { guardedLookup, reasonOf, refusalOf, TargetRefused } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -32,8 +33,14 @@ export interface RemoteAnswer {
 /** How much of an answer is read, and how long it may take. */
 export interface Bounds {
   readonly maxBytes: number
+  /** Until the headers, and from there until the end of the body. */
   readonly timeoutMs: number
 }
+
+/** How the names of agents are resolved. */
+export const NameResolver = Context.Reference<typeof lookup>("runplane/launcher/NameResolver", {
+  defaultValue: () => lookup
+})
 
 /**
  * Requests to agents of others. The connection uses the very address that was checked, no redirect is followed, and no
@@ -60,11 +67,13 @@ export class RemoteHttp extends Context.Service<
   }
 >()("runplane/launcher/RemoteHttp") {
   static readonly layer = Layer.unwrap(
-    Effect.map(LauncherSettings, ({ allowPrivateAgents }) =>
-      Layer.effect(RemoteHttp, make(allowPrivateAgents)).pipe(
-        Layer.provide(NodeHttpClient.layerNodeHttpOptions({ lookup: guardedLookup(allowPrivateAgents) }))
+    Effect.gen(function* () {
+      const { allowPrivateAgents } = yield* LauncherSettings
+      const resolve = yield* NameResolver
+      return Layer.effect(RemoteHttp, make(allowPrivateAgents)).pipe(
+        Layer.provide(NodeHttpClient.layerNodeHttpOptions({ lookup: guardedLookup(allowPrivateAgents, resolve) }))
       )
-    )
+    })
   )
 }
 
@@ -112,7 +121,7 @@ const make = Effect.fnUntraced(function* (allowsPrivate: boolean) {
   })
 })
 
-const timedOut = (ms: number) => new RemoteFailure({ kind: "away", reason: `no answer within ${ms} ms` })
+export const timedOut = (ms: number) => new RemoteFailure({ kind: "away", reason: `no answer within ${ms} ms` })
 
 /** A name that resolves to an address that may not be called is refused, every other failure may pass. */
 const failureOf = (error: HttpClientError): RemoteFailure => {
@@ -123,14 +132,19 @@ const failureOf = (error: HttpClientError): RemoteFailure => {
 }
 
 const boundedText = (stream: Stream.Stream<Uint8Array, HttpClientError>, maxBytes: number) =>
-  stream.pipe(
-    Stream.mapError(failureOf),
-    Stream.runFoldEffect(
-      () => ({ chunks: [] as ReadonlyArray<Uint8Array>, bytes: 0 }),
-      ({ bytes, chunks }, chunk) =>
-        bytes + chunk.length > maxBytes
-          ? Effect.fail(new RemoteFailure({ kind: "too-large", reason: `the answer is over ${maxBytes} bytes` }))
-          : Effect.succeed({ chunks: [...chunks, chunk], bytes: bytes + chunk.length })
-    ),
-    Effect.map(({ chunks }) => Buffer.concat(chunks).toString("utf8"))
-  )
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let bytes = 0
+    return stream.pipe(
+      Stream.mapError(failureOf),
+      Stream.runForEach((chunk) => {
+        bytes += chunk.length
+        if (bytes > maxBytes) {
+          return Effect.fail(new RemoteFailure({ kind: "too-large", reason: `the answer is over ${maxBytes} bytes` }))
+        }
+        chunks.push(chunk)
+        return Effect.void
+      }),
+      Effect.map(() => Buffer.concat(chunks).toString("utf8"))
+    )
+  })

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto"
+import type { lookup } from "node:dns"
 import { AgentCard, generateAgentCardSignature } from "@a2a-js/sdk"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { assert, describe, it } from "@effect/vitest"
@@ -7,11 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { LauncherSettings } from "../../src/LauncherSettings.ts"
 import { makeCards } from "../../src/remote/RemoteCards.ts"
-import { RemoteHttp } from "../../src/remote/RemoteHttp.ts"
+import { NameResolver, RemoteHttp } from "../../src/remote/RemoteHttp.ts"
 import { parseRemoteManifest } from "../../src/remote/RemoteManifest.ts"
 
-const layerHttp = (allowPrivateAgents: boolean) =>
+const layerHttp = (allowPrivateAgents: boolean, resolve?: typeof lookup) =>
   RemoteHttp.layer.pipe(
+    Layer.provide(resolve === undefined ? Layer.empty : Layer.succeed(NameResolver, resolve)),
     Layer.provide(LauncherSettings.layerFrom({ allowPrivateAgents })),
     Layer.provide(NodePath.layer)
   )
@@ -67,6 +69,53 @@ describe("an agent card", () => {
       assert.match(yield* of("/foreign"), /^its interface has the origin http:\/\/169\.254\.169\.254, and the card/)
       assert.match(yield* of("/old"), /^it offers JSONRPC 0\.3\.0; JSONRPC or HTTP\+JSON with protocol version 1\.0/)
       assert.strictEqual(yield* of("/none"), "it answers 404")
+    })
+  )
+
+  it.live("is refused where it drips for longer than its bound, or is nested so deeply that a reader could fail", () =>
+    Effect.gen(function* () {
+      const agent = yield* makeScriptedAgent(({ path }, outgoing, base) => {
+        const empty = (count: number) => `[${"{},".repeat(count)}{}]`
+        if (path === "/deep") sendJson(outgoing, `{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)
+        else if (path === "/empty")
+          sendJson(outgoing, cardAt(`${base}/a2a`).replace("{", `{"skills":${empty(80_000)},`))
+        else if (path === "/drip") {
+          outgoing.writeHead(200, { "content-type": "application/json" }).write("{")
+          const drops = setInterval(() => outgoing.write(" "), 100)
+          outgoing.on("close", () => clearInterval(drops))
+        } else outgoing.writeHead(302, { location: path === "/slow" ? "/drip" : "/slow" }).end()
+      })
+      const of = (path: string) => refusal(`${agent.base}${path}`)
+      assert.strictEqual(yield* of("/deep"), "it is not an agent card in JSON")
+      assert.strictEqual((yield* pin(`${agent.base}/empty`)).signature, "not signed")
+      // The bound is that of all redirects together.
+      assert.strictEqual(yield* of("/redirected"), "no answer within 5000 ms")
+    })
+  )
+
+  it.live("is fetched from the very address that was checked: a name that changes is checked again", () =>
+    Effect.gen(function* () {
+      const agent = yield* makeScriptedAgent((_, outgoing, base) => {
+        outgoing.shouldKeepAlive = false
+        sendJson(outgoing, cardAt(`http://rebinding.example${new URL(base).host.replace(/^[^:]*/, "")}/a2a`))
+      })
+      const entrypoint = agent.entrypoint.replace("127.0.0.1", "rebinding.example")
+      const answers = ["127.0.0.1", "169.254.169.254"]
+      const resolved: Array<string> = []
+      const resolve = ((name: string, _: object, done: (error: null, addresses: ReadonlyArray<object>) => void) => {
+        resolved.push(name)
+        done(null, [{ address: answers[resolved.length - 1] ?? "127.0.0.1", family: 4 }])
+      }) as typeof lookup
+      yield* Effect.gen(function* () {
+        const cards = yield* makeCards(() => undefined)
+        const pinned = yield* cards.pin({ agentRef: "remote", entrypoint, auth: undefined })
+        assert.strictEqual(pinned.interface.url, `${entrypoint.replace(CARD_PATH, "")}/a2a`)
+        assert.deepStrictEqual(resolved, ["rebinding.example"])
+        const refused = yield* Effect.flip(cards.hashNow(pinned))
+        assert.deepInclude(refused, { kind: "refused" })
+        assert.match(refused.message, /^rebinding\.example is a link-local or metadata address/)
+        assert.lengthOf(agent.seen, 1)
+      }).pipe(Effect.provide(layerHttp(true, resolve)))
     })
   )
 

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import { createMigratedDatabase } from "../support/MigratedDatabase.ts"
 import { startStack } from "../support/StackProcess.ts"
 import { packsWith } from "../support/TestPacks.ts"
+import { checkShownAsText, HOSTILE_REASON } from "./HostileReason.ts"
 
 const SCENARIO = "incident/region-failover@1.0.0"
 const REMOTE = "security-analyst"
@@ -94,7 +95,7 @@ layer(Layer.empty, { excludeTestServices: true })("an agent that speaks A2A in a
       let card: Parameters<typeof cardAt>[0] = "steady"
       const agent = yield* makeJsAgent(
         (one) => ({
-          ...approves(one, { reason: "no attack path opens" }),
+          ...approves(one, { reason: HOSTILE_REASON }),
           metadata: { "gen_ai.usage.input_tokens": 900, "gen_ai.usage.output_tokens": 50, "gen_ai.request.model": "m" }
         }),
         { cardOf: (fetch) => cardAt(card, fetch) }
@@ -102,6 +103,12 @@ layer(Layer.empty, { excludeTestServices: true })("an agent that speaks A2A in a
       const services = yield* servingWith(agent.entrypoint)
       const served = yield* request("GET", agent.entrypoint)
       const cardSha256 = createHash("sha256").update(served.text).digest("hex")
+
+      const rule = { name: "turns", measure: "failedTurns", per: "run", window: "run" }
+      const added = yield* request("POST", `${services.controlPlane}/alerts/rules`, {
+        body: { ...rule, id: "turns", levels: [{ at: 1, severity: "warning", actions: [] }] }
+      })
+      assert.strictEqual(added.status, 201, added.text)
 
       const run = yield* launch(services)
       const first = yield* ended(services, run)
@@ -119,7 +126,7 @@ layer(Layer.empty, { excludeTestServices: true })("an agent that speaks A2A in a
         ...{ participant: REMOTE, agentRef: AGENT, outcome: "acted", origin: "agent", act: "approve" },
         ...{ confidence: 0.9, messageId: vote?.messageId, cardSha256, resent: 0, taskId: agent.asked[0]?.taskId }
       })
-      assert.match(String(vote?.payload["reason"]), /^no attack path opens\n\[agent security-agent item /)
+      assert.isTrue(String(vote?.payload["reason"]).startsWith(`${HOSTILE_REASON}\n[agent security-agent item `))
       const calls = yield* read(services, `${run}/events?type=llm.call.completed&limit=200`)
       const ofAgent = calls.body.data.filter(({ data }: Message) => data.sender === REMOTE)
       assert.lengthOf(ofAgent, 1)
@@ -128,6 +135,8 @@ layer(Layer.empty, { excludeTestServices: true })("an agent that speaks A2A in a
       assert.match(why.body.summary, /^carried by 4 of 4; /)
       const voters = why.body.counterfactuals.map((one: { readonly participantId: string }) => one.participantId)
       assert.include(voters, REMOTE)
+
+      yield* checkShownAsText(services, run)
 
       card = "changing"
       const changed = yield* launch(services)
@@ -141,6 +150,28 @@ layer(Layer.empty, { excludeTestServices: true })("an agent that speaks A2A in a
         ...{ outcome: "acted", origin: "failure", failure: "card-changed", act: "abstain" },
         cardSha256: second.body.metadata.a2a[REMOTE].cardSha256
       })
+      const alerts = yield* until(request("GET", `${services.controlPlane}/runs/${changed}/alerts`), ({ body }) =>
+        (body.data ?? body).some(({ ruleId }: { readonly ruleId: string }) => ruleId === "turns")
+      )
+      assert.notInclude(
+        (yield* request("GET", `${services.controlPlane}/runs/${run}/alerts`)).text,
+        '"turns"',
+        alerts.text
+      )
+      const metrics = yield* until(request("GET", `${services.launcher}/metrics`), ({ text }) =>
+        text.includes('runplane_a2a_turns_total{outcome="failed",failure="card-changed"} 1')
+      )
+      for (const line of [
+        'runplane_a2a_turns_total{outcome="acted"} 1',
+        'runplane_a2a_turns_total{outcome="ended"} 0',
+        'runplane_a2a_turns_total{outcome="failed",failure="late"} 0',
+        'runplane_a2a_turns_open{phase="first"} 0',
+        "runplane_a2a_resent_total 0"
+      ]) {
+        assert.include(metrics.text, `\n${line}\n`)
+      }
+      // An agent of others that cannot be used makes the service no less ready.
+      assert.strictEqual((yield* request("GET", `${services.launcher}/readyz`)).status, 200)
       // The agent of the changed card was never called.
       assert.strictEqual(agent.asked.length, 1)
 

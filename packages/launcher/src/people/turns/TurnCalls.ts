@@ -92,11 +92,11 @@ export const makeTurnCalls = Effect.gen(function* () {
           const taskId = taskOfEvent(event)
           if (event.message !== undefined && taskId === undefined) {
             message = event.message
-            return Effect.asVoid(rows.noteReceived(row.item, undefined))
+            return rows.noteReceived(row.item, undefined)
           }
           if (taskId === undefined || taskId === known) return Effect.void
           known = taskId
-          return Effect.asVoid(rows.noteReceived(row.item, taskId))
+          return rows.noteReceived(row.item, taskId)
         }),
         Stream.takeUntil(
           ({ message, statusUpdate, task }) =>

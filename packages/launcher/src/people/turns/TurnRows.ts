@@ -77,8 +77,10 @@ const make = Effect.gen(function* () {
 
     /** The agent has the message of the phase, with the task that it made of it. */
     noteReceived: (item: string, taskId: string | undefined) =>
-      sql`UPDATE people.turns SET is_received = true, task_id = coalesce(${taskId ?? null}::text, task_id)
-          WHERE item = ${item}::uuid`,
+      Effect.asVoid(
+        sql`UPDATE people.turns SET is_received = true, task_id = coalesce(${taskId ?? null}::text, task_id)
+            WHERE item = ${item}::uuid`
+      ),
 
     /** What the agent states that the task of a phase has used; more input goes on with the first task. */
     noteUsage: ({ item, phase }: TurnRow, usage: TurnUsage) =>

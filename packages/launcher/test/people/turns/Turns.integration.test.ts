@@ -1,6 +1,8 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
 import { type Asked, approves, type Does, makeJsAgent } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import { countPeople } from "../../../src/people/PeopleCounts.ts"
 import { accepted, itemsWhen, makeWorld, propose, SEAT, start } from "../SeatStage.ts"
 import { addAgent, newSession, pin, recordsOf, turnWhen } from "./TurnStage.ts"
 
@@ -83,6 +85,10 @@ describe("a turn of an agent that speaks A2A, on the official server in JavaScri
             }),
           { concurrency: 4 }
         )
+        const counts = yield* Effect.flatMap(PgClient.PgClient, countPeople)
+        assert.deepInclude(counts, { turns_acted: 0, turns_ended: 0, resent: 0, expired: 0 })
+        assert.deepStrictEqual(counts.turns_failed, Object.fromEntries(cases.map(([failure]) => [failure, 1])))
+        assert.deepStrictEqual(counts.turns_open, {})
       }).pipe(Effect.provide(layer()))
     })
   )
@@ -152,6 +158,8 @@ describe("a turn of an agent that speaks A2A, on the official server in JavaScri
         yield* itemsWhen(session, (items) => items.filter(({ state }) => state === "accepted").length === 2)
         assert.lengthOf(yield* accepted(session), 2)
         assert.strictEqual((yield* itemsWhen(session, () => true))[0]?.state, "stale")
+        const counts = yield* Effect.flatMap(PgClient.PgClient, countPeople)
+        assert.deepInclude(counts, { turns_acted: 2, turns_ended: 1, turns_failed: {}, turns_open: {} })
         yield* itemsWhen(session, () => agent.cancelled.includes(agent.asked[0]?.taskId ?? ""))
       }).pipe(Effect.provide(layer()))
     })

@@ -30,6 +30,7 @@ const settings = {
   pythonPath: LaunchSettings.EXAMPLE_AGENT_PYTHON_PATH,
   nodePath: LaunchSettings.EXAMPLE_AGENT_NODE_PATH,
   hostEnvAllow: LaunchSettings.HOST_ENV_ALLOW,
+  allowPrivateAgents: LaunchSettings.A2A_ALLOW_PRIVATE,
   attachConfirmationMs: LaunchSettings.EXAMPLE_AGENT_ATTACH_CONFIRMATION_MS,
   peopleRetentionDays: LaunchSettings.PEOPLE_RETENTION_DAYS,
   maxAgents: LaunchSettings.EXAMPLE_AGENT_MAX_PROCESSES,

@@ -1,3 +1,12 @@
+export {
+  guardedLookup,
+  literalAddress,
+  reasonOf,
+  refusalOf,
+  shownUrl,
+  TargetRefused,
+  whyRefused
+} from "./CallbackTargets.ts"
 export { readCertificates } from "./Certificates.ts"
 export { consoleFileAnswer, consolePageAnswer, consoleSafety, isConsoleAsset } from "./console/ConsoleAnswers.ts"
 export { CONSOLE_PAGE, type ConsoleFile, ConsoleFiles, INBOX_PAGE } from "./console/ConsoleFiles.ts"

@@ -19,6 +19,7 @@ const CHILDREN = {
   "archive-child": "packages/control-plane/test/features/archive/ArchiveChild.ts",
   "receipt-child": "packages/control-plane/test/features/receipts/ReceiptChild.ts",
   "seat-child": "packages/launcher/test/people/kills/SeatChild.ts",
+  "turn-child": "packages/launcher/test/people/turns/TurnChild.ts",
   "suspension-child": "packages/launcher/test/people/suspend/SuspensionChild.ts",
   "soak-child": "packages/launcher/test/people/kills/SoakChild.ts"
 }

@@ -65,7 +65,7 @@ export const BootstrapFile = Schema.Struct({
   initiator: Schema.optional(
     Schema.Struct({ session_start: SessionStartBlock, kickoff: Schema.optional(KickoffBlock) })
   ),
-  /** The participants that are people. */
+  /** The participants that are people, or agents that speak A2A. */
   wait_for: Schema.optional(Schema.Array(PersonWait)),
   cancel_callback: Schema.optional(CancelCallback),
   /** An entry of `OTEL_EXPORTER_OTLP_HEADERS`: its token lets the spans of the agent join the run of the session. */

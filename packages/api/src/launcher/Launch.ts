@@ -4,6 +4,7 @@ import {
   idempotencyKey,
   isOneLine,
   PeopleText,
+  RemoteTurns,
   RunDescriptor,
   RunMode,
   RunTelemetry
@@ -64,6 +65,7 @@ export const CompileLaunchResult = Schema.Struct({
     })
   ).annotate({ description: "Which agent speaks for whom" }),
   people: absent(PeopleText),
+  a2a: absent(RemoteTurns),
   shadows: absent(
     Schema.Array(
       Schema.Struct({

@@ -30,8 +30,9 @@ export const domain: FolderTables = {
     },
     people: {
       meaning: "a person as a voter: seats, items, answers and what they are bound to",
-      knows: ["insight", "policies", "events", ...BASE]
+      knows: ["a2a", "insight", "policies", "events", "usage", "prices", ...BASE]
     },
+    a2a: { meaning: "what a server and a client of A2A both write and read", knows: [] },
     shadows: {
       meaning: "what an agent did that was tried beside a participant",
       knows: ["people", "events", ...BASE]

@@ -49,12 +49,16 @@ export const programs: FolderTables = {
     },
     people: {
       meaning: "seats of people: their rows, the fiber of each, answers",
-      knows: ["control-plane", "agents", "catalog", "LauncherSettings.ts", "common"]
+      knows: ["control-plane", "agents", "remote", "catalog", "LauncherSettings.ts", "common"]
     },
-    agents: { meaning: "the agents of example runs", knows: ["LauncherSettings.ts", "common"] },
+    agents: { meaning: "the agents of example runs", knows: ["remote", "LauncherSettings.ts", "common"] },
     compile: {
       meaning: "a scenario and its inputs become a run descriptor",
-      knows: ["catalog", "LauncherSettings.ts", "common"]
+      knows: ["remote", "catalog", "LauncherSettings.ts", "common"]
+    },
+    remote: {
+      meaning: "agents that speak A2A: their manifests, their cards, calls of them",
+      knows: ["LauncherSettings.ts", "common"]
     },
     "control-plane": {
       meaning: "calls of the control plane: runs and the policies of the packs",

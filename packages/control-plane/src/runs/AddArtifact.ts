@@ -1,5 +1,14 @@
 import { type Artifact, artifactConflict, artifactOfLauncher, type NewArtifact, runNotFound } from "@runplane/api"
-import { artifactCreated, PEOPLE_ANSWER, PEOPLE_ITEM, PEOPLE_QUESTION, type RunId, SHADOW_ACTS } from "@runplane/domain"
+import {
+  A2A_TURN,
+  artifactCreated,
+  PEOPLE_ANSWER,
+  PEOPLE_ITEM,
+  PEOPLE_QUESTION,
+  type RunId,
+  SHADOW_ACTS,
+  turnCalls
+} from "@runplane/domain"
 import { ControlPlaneSettings, readSettings, ServiceSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../event-log/EventLog.ts"
@@ -7,6 +16,7 @@ import { ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
 import { RunRepository } from "../event-log/runs/RunRepository.ts"
 import { contentDigest } from "../event-log/seal/HashChain.ts"
 import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
+import { Prices } from "../platform/deployment/Prices.ts"
 import { Redactor } from "../platform/deployment/Redactor.ts"
 import { Ids } from "../platform/Ids.ts"
 import { isoNow } from "../platform/IsoNow.ts"
@@ -15,8 +25,8 @@ import { withoutUnprovable } from "./RedactedAnswer.ts"
 
 const settings = { launcher: ControlPlaneSettings.LAUNCHER_KEY_NAME, keys: ServiceSettings.AUTH_API_KEYS }
 
-/** Kinds of artifacts that only the launch service adds: what it says of people and shadows is believed. */
-const OF_LAUNCHER: ReadonlySet<string> = new Set([PEOPLE_ITEM, PEOPLE_ANSWER, PEOPLE_QUESTION, SHADOW_ACTS])
+/** Kinds of artifacts that only the launch service adds: what it says of people, agents and shadows is believed. */
+const OF_LAUNCHER: ReadonlySet<string> = new Set([PEOPLE_ITEM, PEOPLE_ANSWER, PEOPLE_QUESTION, A2A_TURN, SHADOW_ACTS])
 
 /** Adds artifacts of callers. The artifact, its event and its audit entry commit together. */
 export const makeAddArtifact = Effect.gen(function* () {
@@ -25,6 +35,7 @@ export const makeAddArtifact = Effect.gen(function* () {
   const ids = yield* Ids
   const log = yield* EventLog
   const people = yield* makePeopleFacts
+  const prices = yield* Prices
   const redactor = yield* Redactor
   const repository = yield* RunRepository
   const { keys, launcher } = yield* readSettings(settings)
@@ -61,7 +72,7 @@ export const makeAddArtifact = Effect.gen(function* () {
     const given = redacted(artifact)
     const first = idempotencyKey === undefined ? undefined : yield* earlier(runId, idempotencyKey, given)
     if (first !== undefined) return first
-    const facts = yield* people(runId, artifact)
+    const { called, ...facts } = yield* people(runId, artifact)
     const id = yield* ids.uuid
     // The time of this process; the log stores the event, and the artifact, at the time of the database.
     const ts = yield* isoNow
@@ -79,7 +90,8 @@ export const makeAddArtifact = Effect.gen(function* () {
       { artifactId: id, kind, label, uri, contentSha256, ...facts },
       "observability-controller"
     )
-    return yield* log.record({ runId, events: [event], also }).pipe(
+    const calls = called === undefined ? [] : turnCalls(called, ts, prices)
+    return yield* log.record({ runId, events: [event, ...calls], also }).pipe(
       Effect.map(() => stored),
       Effect.catchTags({
         RunNotFound: () => Effect.fail(runNotFound(reference)),

@@ -1,7 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type BadGateway, cancelCallbackAnswered, cancelCallbackFailed, mayUse, type Role } from "@runplane/api"
 import { isJsonObject, objectAt, textAt } from "@runplane/domain"
-import { ControlPlaneSettings, readSettings } from "@runplane/server"
+import { ControlPlaneSettings, guardedLookup, readSettings, reasonOf, refusalOf, shownUrl } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,6 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
-import { guardedLookup, reasonOf, refusalOf, shownUrl } from "../platform/http/CallbackTargets.ts"
 
 export interface CallbackAddress {
   readonly url: string

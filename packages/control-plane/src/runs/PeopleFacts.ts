@@ -1,4 +1,5 @@
 import {
+  a2aTurnContent,
   badRequest,
   messageNotRecorded,
   type NewArtifact,
@@ -9,6 +10,7 @@ import {
   violationText
 } from "@runplane/api"
 import {
+  A2A_TURN,
   answerFactOf,
   itemFactOf,
   PEOPLE_ANSWER,
@@ -16,7 +18,8 @@ import {
   PEOPLE_QUESTION,
   type RunId,
   SHADOW_ACTS,
-  shadowFactOf
+  shadowFactOf,
+  turnFactOf
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -26,30 +29,52 @@ import { Redactor } from "../platform/deployment/Redactor.ts"
 
 const decodeItem = Schema.decodeUnknownEffect(peopleItemContent)
 const decodeAnswer = Schema.decodeUnknownEffect(peopleAnswerContent)
+const decodeTurn = Schema.decodeUnknownEffect(a2aTurnContent)
 const decodeQuestion = Schema.decodeUnknownEffect(peopleQuestionContent)
 const decodeShadow = Schema.decodeUnknownEffect(shadowActsContent)
 
 /**
- * What the event of an artifact about people says (docs/reference/people.md#record). An answer is taken only with its
- * message on record: of the seat, with exactly these bytes.
+ * What the event of an artifact of the launch service says (docs/reference/people.md#record). An answer and an act are
+ * taken only with their message on record: of the seat, with exactly these bytes.
  */
 export const makePeopleFacts = Effect.gen(function* () {
   const messages = yield* AcceptedMessages
   const redactor = yield* Redactor
 
-  const answerOf = Effect.fnUntraced(function* (runId: RunId, inline: unknown) {
-    const answer = yield* Effect.mapError(decodeAnswer(inline), refusedContent)
-    const { messageId, payloadSha256, seat } = answer
+  /** Refuses a message that is not on record: of this participant, with exactly these bytes. */
+  const requireMessage = Effect.fnUntraced(function* (
+    runId: RunId,
+    participant: "seat" | "participant",
+    {
+      by,
+      messageId,
+      payloadSha256
+    }: { readonly by: string; readonly messageId: string; readonly payloadSha256: string | undefined }
+  ) {
     const found = yield* messages.find(runId, messageId)
     if (found === undefined) return yield* messageNotRecorded(runId, messageId)
-    if (found.sender !== redactor.text(seat)) {
-      return yield* badRequest(`inline.seat: message ${messageId} is of ${found.sender}`)
+    if (found.sender !== redactor.text(by)) {
+      return yield* badRequest(`inline.${participant}: message ${messageId} is of ${found.sender}`)
     }
     // Bytes that are redacted or erased cannot be compared: the id, which no other participant knows, has to do.
     if (found.payloadSha256 !== undefined && found.payloadSha256 !== payloadSha256) {
       return yield* badRequest(`inline.payloadSha256: message ${messageId} has other bytes`)
     }
+  })
+
+  const answerOf = Effect.fnUntraced(function* (runId: RunId, inline: unknown) {
+    const answer = yield* Effect.mapError(decodeAnswer(inline), refusedContent)
+    yield* requireMessage(runId, "seat", { ...answer, by: answer.seat })
     return answerFactOf(answer)
+  })
+
+  const turnOf = Effect.fnUntraced(function* (runId: RunId, inline: unknown) {
+    const turn = yield* Effect.mapError(decodeTurn(inline), refusedContent)
+    const { messageId, participant, payloadSha256 } = turn
+    if (messageId !== undefined) {
+      yield* requireMessage(runId, "participant", { by: participant, messageId, payloadSha256 })
+    }
+    return turn
   })
 
   return Effect.fnUntraced(function* (runId: RunId, { inline = {}, kind }: NewArtifact) {
@@ -61,6 +86,19 @@ export const makePeopleFacts = Effect.gen(function* () {
       case PEOPLE_ANSWER: {
         const answer = yield* answerOf(runId, inline)
         return { answer: redactedTexts(redactor, answer) }
+      }
+      case A2A_TURN: {
+        const turn = yield* turnOf(runId, inline)
+        const { usage = [] } = turn
+        return {
+          turn: redactedTexts(redactor, turnFactOf(turn)),
+          /** The record by which its model calls are made. */
+          called: {
+            ...turn,
+            participant: redactor.text(turn.participant),
+            usage: usage.map((used) => redactedTexts(redactor, used))
+          }
+        }
       }
       case PEOPLE_QUESTION:
         // Its text is in the content alone, which an erasure removes.

@@ -304,6 +304,13 @@ const MEASURES = {
     ...COUNT_OF_EVENTS,
     change: onceIf((event) => event.type === "artifact.created" && event.data.item?.event === "undelivered")
   },
+  failedTurns: {
+    title: "failed turns of remote agents",
+    sentence: { before: "has", after: "failed turns of remote agents or more" },
+    words: "turns of agents that speak A2A that failed, those with an abstention included",
+    ...COUNT_OF_EVENTS,
+    change: onceIf((event) => event.type === "artifact.created" && event.data.turn?.failure !== undefined)
+  },
   agreementBelow: {
     title: "agreement of repeated runs",
     sentence: { before: "has the same outcome in less than", after: "of its runs" },

@@ -101,6 +101,8 @@ export const LlmCallCompleted = eventType("llm.call.completed", {
   costDoubt: inPayload.text(),
   /** Artifact that holds prompt or response. */
   artifactId: inPayload.text(),
+  /** "a2a" when an agent stated it in its answer to a turn; absent otherwise. */
+  usageSource: inData.text(),
   /** What a shadow used: the event itself stands for no call, and has no tokens and no cost then. */
   shadow: member(Schema.UndefinedOr(ShadowUsage), ({ data }) => shadowUsageIn(data))
 })

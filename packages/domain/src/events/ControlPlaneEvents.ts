@@ -8,7 +8,7 @@ import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { draftEvent, type EventDraft } from "./CanonicalEvent.ts"
 import type { CanonicalEventType } from "./CanonicalEventType.ts"
 import type { DraftHead } from "./EventType.ts"
-import type { AnswerFact, ItemFact } from "./PeopleFacts.ts"
+import type { AnswerFact, ItemFact, TurnFact } from "./PeopleFacts.ts"
 import type { EventSource, SubjectKind } from "./RecordedEvent.ts"
 import type { ShadowFact } from "./ShadowFact.ts"
 
@@ -199,12 +199,14 @@ export const artifactCreated = (
     /** The question or the answer of a person that the artifact holds. */
     readonly item?: ItemFact | undefined
     readonly answer?: AnswerFact | undefined
+    /** The turn of an agent that it is about. */
+    readonly turn?: TurnFact | undefined
     /** The shadow whose acts the artifact holds. */
     readonly shadow?: ShadowFact | undefined
   },
   sourceName: ControlPlaneSource
 ): EventDraft => {
-  const { answer, artifactId, contentSha256, item, kind, label, receipt, shadow, uri, traceId } = artifact
+  const { answer, artifactId, contentSha256, item, kind, label, receipt, shadow, turn, uri, traceId } = artifact
   return draftEvent(
     "artifact.created",
     { ts, subject: { kind: "artifact", id: artifactId }, source: source(sourceName) },
@@ -213,6 +215,7 @@ export const artifactCreated = (
       ...(receipt !== undefined && { receipt: { ...receipt } }),
       ...(item !== undefined && { item: { ...item } }),
       ...(answer !== undefined && { answer: { ...answer } }),
+      ...(turn !== undefined && { turn: { ...turn } }),
       ...(shadow !== undefined && { shadow: { ...shadow, acts: shadow.acts.map((act) => ({ ...act })) } })
     }
   )

@@ -8,6 +8,10 @@ export const PEOPLE_ITEM = "people.item"
 export const PEOPLE_ANSWER = "people.answer"
 /** The kind of the artifact that has a question of a person to the agents. */
 export const PEOPLE_QUESTION = "people.question"
+/** The kind of the artifact that says what became of a turn of an agent that speaks A2A. */
+export const A2A_TURN = "a2a.turn"
+/** `usageSource` of the model calls that an agent states in its answer to a turn. */
+export const A2A_USAGE = "a2a"
 
 const optional = Schema.optionalKey
 
@@ -63,6 +67,22 @@ export const AnswerFact = Schema.Struct({
   revealed: Schema.Literals(["after", "before"])
 })
 export type AnswerFact = typeof AnswerFact.Type
+
+/** What became of a turn: an act of the agent, a failure, or the end of what it was about. */
+export const TURN_OUTCOMES = ["acted", "failed", "ended"] as const
+
+/** What an event says of a turn of an agent that speaks A2A. Its texts are ids and words of the program. */
+export const TurnFact = Schema.Struct({
+  turn: Schema.String,
+  participant: Schema.String,
+  agentRef: Schema.String,
+  outcome: Schema.Literals(TURN_OUTCOMES),
+  /** Why it failed. */
+  failure: optional(Schema.String),
+  /** The first signs of the hash of the proposal. */
+  hash: Schema.String
+})
+export type TurnFact = typeof TurnFact.Type
 
 /** Signs of a proposal's hash that people compare. */
 export const SHOWN_HASH_SIGNS = 8
@@ -152,3 +172,17 @@ const countsIn = (object: JsonObject): Readonly<Record<string, number>> =>
         return count !== undefined && Number.isInteger(count) && count > 0 ? [[type.slice(0, MAX_TEXT), count]] : []
       })
   )
+
+/** The turn in the data of an artifact's event; undefined when there is none. Total over any JSON. */
+export const turnFactIn = (data: JsonObject): TurnFact | undefined => {
+  const found = data["kind"] === A2A_TURN ? objectAt(data, "turn") : undefined
+  if (found === undefined) return undefined
+  const outcome = TURN_OUTCOMES.find((one) => one === textAt(found, "outcome"))
+  const turn = bound(textAt(found, "turn"))
+  const participant = bound(textAt(found, "participant"))
+  const agentRef = bound(textAt(found, "agentRef"))
+  if (turn === undefined || participant === undefined || agentRef === undefined || outcome === undefined)
+    return undefined
+  const hash = bound(textAt(found, "hash")) ?? ""
+  return { turn, participant, agentRef, outcome, hash, ...given("failure", textAt(found, "failure")) }
+}

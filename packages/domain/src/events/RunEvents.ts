@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { ReceiptReport, receiptReportIn } from "../receipts/ReceiptReport.ts"
 import { eventType } from "./EventType.ts"
 import { inData, member, textOr } from "./Members.ts"
-import { AnswerFact, answerFactIn, ItemFact, itemFactIn } from "./PeopleFacts.ts"
+import { AnswerFact, answerFactIn, ItemFact, itemFactIn, TurnFact, turnFactIn } from "./PeopleFacts.ts"
 import { ShadowFact, shadowFactIn } from "./ShadowFact.ts"
 
 /**
@@ -91,6 +91,8 @@ export const ArtifactCreated = eventType("artifact.created", {
   item: member(Schema.UndefinedOr(ItemFact), ({ data }) => itemFactIn(data)),
   /** The answer of a seat that the artifact proves (docs/reference/people.md#record). */
   answer: member(Schema.UndefinedOr(AnswerFact), ({ data }) => answerFactIn(data)),
+  /** What became of a turn of an agent that speaks A2A. */
+  turn: member(Schema.UndefinedOr(TurnFact), ({ data }) => turnFactIn(data)),
   /** The shadow whose acts the artifact has (docs/reference/shadows.md#record). */
   shadow: member(Schema.UndefinedOr(ShadowFact), ({ data }) => shadowFactIn(data))
 })

@@ -1,6 +1,6 @@
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { OTLP_MODE_NAME } from "../events/MessageHeader.ts"
-import type { AnswerFact } from "../events/PeopleFacts.ts"
+import { A2A_USAGE, type AnswerFact } from "../events/PeopleFacts.ts"
 import type { ShadowFact } from "../events/ShadowFact.ts"
 import type { ReceiptReport } from "../receipts/ReceiptReport.ts"
 import { boundDenials } from "../run/BoundDenials.ts"
@@ -154,7 +154,7 @@ const emptyDraft = () => ({
   denials: [] as Array<Denial>,
   spending: new Map<string, Spending>(),
   /** Up to the commitment. */
-  spent: [] as ReadonlyArray<Spending>,
+  spent: new Map<string, Spending>(),
   models: new Map<string, ReadonlyArray<string>>(),
   shadows: new Map<string, ShadowFact>(),
   shadowSpending: new Map<string, Spending>(),
@@ -227,7 +227,7 @@ const take = (draft: Draft, event: KnownEvent): void => {
     case "decision.finalized":
       draft.commitment = commitmentOf(event)
       draft.commitments += 1
-      draft.spent = [...draft.spending.values()]
+      draft.spent = new Map(draft.spending)
       return
     case "artifact.created":
       draft.receipt = event.data.receipt ?? draft.receipt
@@ -249,12 +249,19 @@ const take = (draft: Draft, event: KnownEvent): void => {
       }
       spend(draft.spending, event.data)
       if (draft.commitment === undefined) noteModel(draft.models, event.data)
+      else if (isOfTurn(event.data)) {
+        spend(draft.spent, event.data)
+        noteModel(draft.models, event.data)
+      }
       return
     case "session.stream.opened":
       draft.hasGap ||= event.data.status === "gap"
       return
   }
 }
+
+/** Whether a call is of a turn: it came before the commitment, although its record can arrive after it. */
+const isOfTurn = ({ usageSource }: EventData<"llm.call.completed">): boolean => usageSource === A2A_USAGE
 
 /** The first answer of a message counts: the log takes one for each item. */
 const takeAnswer = (answers: Map<string, AnswerFact>, answer: AnswerFact | undefined): void => {
@@ -346,7 +353,7 @@ const finished = (draft: Draft): Deliberation => {
     commitments: draft.commitments,
     receipt: draft.receipt,
     denials,
-    spending: commitment === undefined ? [...draft.spending.values()] : draft.spent,
+    spending: [...(commitment === undefined ? draft.spending : draft.spent).values()],
     models: draft.models,
     shadows: draft.shadows,
     shadowSpending: draft.shadowSpending,

@@ -8,7 +8,7 @@ import { booleanAt, isJsonObject, textAt } from "../values/JsonReader.ts"
 import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { type Phrase, phrase } from "../values/Phrase.ts"
 import { messageSentence } from "./MessageSentence.ts"
-import { answerSentence, questionSentence } from "./PeopleSentence.ts"
+import { answerSentence, questionSentence, turnSentence } from "./PeopleSentence.ts"
 import type { Sentence } from "./Sentence.ts"
 
 type Rest = Pick<Sentence, "kind" | "verb"> & Partial<Omit<Sentence, "who" | "by">>
@@ -205,10 +205,11 @@ const commitment = (event: EventOf<"decision.finalized">): Sentence => {
   })
 }
 
-/** A question to a person, an answer, or the receipt of the decision; undefined for other artifacts. */
+/** A question to a person, an answer, a turn, or the receipt of the decision; undefined for other artifacts. */
 const artifact = (event: EventOf<"artifact.created">): Sentence | undefined => {
-  const { answer, item } = event.data
+  const { answer, item, turn } = event.data
   if (item !== undefined) return questionSentence(item)
+  if (turn !== undefined) return turnSentence(turn)
   return answer === undefined ? receipt(event) : answerSentence(answer)
 }
 

@@ -1,4 +1,4 @@
-import type { AnswerFact, ItemFact } from "../events/PeopleFacts.ts"
+import type { AnswerFact, ItemFact, TurnFact } from "../events/PeopleFacts.ts"
 import { minuteText } from "../values/IsoTime.ts"
 import { phrase } from "../values/Phrase.ts"
 import type { Sentence } from "./Sentence.ts"
@@ -89,3 +89,16 @@ export const answerSentence = ({ deadline, hash, onBehalfOf, person, proof, seat
 
 const noAnswer = (deadline: string | undefined) =>
   deadline === undefined ? { verb: "gives no answer" } : { verb: "gives no answer by", object: minuteText(deadline) }
+
+/** A failed turn of an agent that speaks A2A; undefined for the others: an act has its own sentence. */
+export const turnSentence = ({ failure, hash, outcome, participant }: TurnFact): Sentence | undefined =>
+  failure === undefined
+    ? undefined
+    : {
+        ...ofSeat(participant, hash),
+        verb: "has a failed turn:",
+        object: failure,
+        note: outcome === "acted" ? phrase`so it abstains` : phrase`and does not act`,
+        tone: "warn",
+        weight: "high"
+      }

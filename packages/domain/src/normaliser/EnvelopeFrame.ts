@@ -4,10 +4,11 @@ import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
 import { type OutboundMessageDraft, outboundCategoryOf } from "../events/OutboundMessage.ts"
 import { type DecodedPayload, decodePayload, parseExactObject } from "../frames/PayloadTypes.ts"
 import type { RawEnvelope } from "../frames/RuntimeFrames.ts"
-import type { CallCost, ModelPrices } from "../prices/ModelPrices.ts"
+import type { ModelPrices } from "../prices/ModelPrices.ts"
 import { commitmentHashOfWire } from "../receipts/Commitment.ts"
 import type { Redactor } from "../redaction/Redaction.ts"
-import { extractLlmUsage, type LlmUsage, signalDataOf, signalDataText } from "../usage/LlmUsage.ts"
+import { costData } from "../usage/CallCosts.ts"
+import { extractLlmUsage, signalDataOf, signalDataText } from "../usage/LlmUsage.ts"
 import { cleanJson, cleanText } from "../values/CleanJson.ts"
 import { type Altered, alteredOf, faultsBelow, withPointers } from "../values/ExactJson.ts"
 import { textAt, textsAt } from "../values/JsonReader.ts"
@@ -107,51 +108,20 @@ const reportedDenial = (context: EnvelopeContext, redactor: Redactor): EventDraf
   return said === undefined ? undefined : denialOfSignal(context, redactor.payload(said))
 }
 
-/**
- * One event for each call that the message reports. The event has the cost, its basis and the key of the price
- * (docs/reference/prices.md#basis), so a later fold needs no price list. A call without counts and without a stated
- * cost has none.
- */
+/** One event for each call that the message reports. */
 const llmEvents = (context: EnvelopeContext, prices: ModelPrices): ReadonlyArray<EventDraft> => {
   const usages = extractLlmUsage(context.messageType, context.payload)
   if (usages.length === 0) return []
   const marked = { ...context, altered: context.altered ?? alteredInSignal(context) }
   return usages.map((usage) => {
-    const cost = costOfCall(prices, usage, context.ts)
     const { payloadTypeName: _, ...data } = derivedData(marked, {
       ...usage,
-      ...(cost !== undefined && {
-        estimatedCostUsd: cost.costUsd,
-        costBasis: cost.basis,
-        ...(cost.key !== undefined && { priceKey: cost.key }),
-        ...(cost.doubt !== undefined && { costDoubt: cost.doubt })
-      })
+      ...costData(prices, usage, context.ts)
     })
     return draftEvent("llm.call.completed", headOf(context, "message", context.messageId), {
       ...data,
       ...sentData(context)
     })
-  })
-}
-
-/** Tokens of the total that are neither input nor output by the agent's account cost as much as output. */
-const costOfCall = (prices: ModelPrices, usage: LlmUsage, at: string): CallCost | undefined => {
-  const { cachedTokens, cacheWriteTokens, estimatedCostUsd, model, promptTokens, provider, reasoningTokens } = usage
-  if (estimatedCostUsd !== undefined) return { costUsd: estimatedCostUsd, basis: "supplied" }
-  if (usage.usage === "missing") return undefined
-  return prices.price({
-    model,
-    provider,
-    at: Date.parse(at),
-    usage: {
-      input: promptTokens,
-      output: usage.totalTokens - promptTokens,
-      cacheRead: cachedTokens,
-      cacheWrite: cacheWriteTokens,
-      reasoning: reasoningTokens,
-      batch: usage.batch,
-      serviceTier: usage.serviceTier
-    }
   })
 }
 

@@ -1,7 +1,6 @@
-import * as Hex from "effect/encoding/Hex"
 import * as Schema from "effect/Schema"
 import { Field, isBlank } from "../values/Field.ts"
-import { uuidOfHash } from "../values/HashUuid.ts"
+import { uuidV5 } from "../values/HashUuid.ts"
 import { nameOf } from "./AttributeValues.ts"
 import { saysSomething } from "./LogInterest.ts"
 import { meaningOf } from "./MeaningOf.ts"
@@ -99,20 +98,6 @@ export interface RunEnd {
  */
 export const runIdOf = (sha1: (bytes: Uint8Array) => Uint8Array, source: string, key: string, life = 0): string =>
   uuidV5(sha1, `${life === 0 ? "" : `${life}#`}${source.length}:${source}:${key}`)
-
-/** Namespace of run ids: a constant UUID of this project. */
-const NAMESPACE = Uint8Array.from([
-  0x6e, 0x1d, 0x5a, 0x0c, 0x41, 0xb3, 0x4f, 0x0e, 0x9c, 0x27, 0x5b, 0x8f, 0x02, 0xd4, 0x7a, 0x91
-])
-
-/** UUID of version 5 (RFC 9562) of a name. `sha1` is SHA-1 of bytes. */
-export const uuidV5 = (sha1: (bytes: Uint8Array) => Uint8Array, name: string): string => {
-  const text = new TextEncoder().encode(name)
-  const bytes = new Uint8Array(NAMESPACE.length + text.length)
-  bytes.set(NAMESPACE)
-  bytes.set(text, NAMESPACE.length)
-  return uuidOfHash(Hex.encode(sha1(bytes)), 5)
-}
 
 /**
  * Decides where the telemetry of one trace goes, from all of it that waits. A trace is bound as soon as a span names

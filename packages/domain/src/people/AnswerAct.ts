@@ -80,14 +80,21 @@ export const actMessage = (
 const SHOWN_SIGNS = 16
 
 /**
- * The reason as the session has it: the text of the person, and a line that names person, item and hash. Any agent can
- * write such a line, so readers believe the artifact alone.
+ * The reason as the session has it: the text of the person or agent, and a line that names who, item and hash. Any
+ * agent can write such a line, so readers believe the artifact alone.
  */
 export const reasonWithLine = (
   text: string,
-  of: { readonly person: string | undefined; readonly item: string; readonly proposalHash: string }
+  of: {
+    readonly person: string | undefined
+    /** The agent that has acted by itself. */
+    readonly agent?: string | undefined
+    readonly item: string
+    readonly proposalHash: string
+  }
 ): string => {
-  const by = of.person === undefined ? "deadline" : `person ${plainId(of.person)}`
+  const other = of.agent === undefined ? "deadline" : `agent ${plainId(of.agent)}`
+  const by = of.person === undefined ? other : `person ${plainId(of.person)}`
   const line = `[${by} item ${plainId(of.item)} sha256:${of.proposalHash.slice(0, SHOWN_SIGNS)}]`
   return text === "" ? line : `${text}\n${line}`
 }

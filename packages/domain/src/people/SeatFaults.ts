@@ -182,7 +182,7 @@ const linkFaults = (
   }
 }
 
-const actFaults = (mode: SeatMode, rules: SeatRules, refuse: Add): void => {
+export const actFaults = (mode: SeatMode, rules: SeatRules, refuse: Add): void => {
   const { acts, onDeadline, when } = rules
   const known = ACTS_OF_MODE[mode]
   for (const act of acts) {

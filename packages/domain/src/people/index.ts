@@ -183,3 +183,34 @@ export type {
   SuspensionAct,
   SuspensionPauses
 } from "./suspend/SuspensionAct.ts"
+export { RemoteAgent, RemoteTurns } from "./turns/RemoteAgent.ts"
+export { interfaceOf, RemoteCard, RemoteInterface } from "./turns/RemoteCard.ts"
+export {
+  hasMessage,
+  RemoteEvent,
+  RemoteMessage,
+  RemoteReply,
+  RemoteTask,
+  taskOfEvent
+} from "./turns/RemoteTask.ts"
+export { turnCalls } from "./turns/TurnCalls.ts"
+export {
+  contextIdOf,
+  evaluationsOf,
+  TURN_SCHEMA,
+  type TurnContent,
+  turnMessage,
+  turnMessageId
+} from "./turns/TurnMessage.ts"
+export { TurnRecord, turnFactOf } from "./turns/TurnRecord.ts"
+export {
+  readTurns,
+  TURN_KEYS,
+  type TurnContext,
+  TurnsText,
+  TurnText,
+  turnFaults,
+  turnSeat
+} from "./turns/TurnRules.ts"
+export { TurnFailure, TurnPhase, type TurnStep, type TurnTerms, turnFailureText, turnStep } from "./turns/TurnStep.ts"
+export { TurnUsage, usageOfReply } from "./turns/TurnUsage.ts"

@@ -116,6 +116,16 @@ describe("the record of a decision", () => {
     ])
   })
 
+  it("counts what an agent states of a turn before the commitment, although its record comes after it", () => {
+    const call = (usageSource: string) =>
+      draft("llm.call.completed", {
+        ...{ messageType: "Turn", sender: "a", usageSource },
+        decodedPayload: { totalTokens: 100, estimatedCostUsd: 0.5 }
+      })
+    const run = recordOf(opened(), commits(true), [call("a2a"), call("")])
+    assert.deepStrictEqual(run.spending, [{ participantId: "a", calls: 1, totalTokens: 100, costUsd: 0.5 }])
+  })
+
   it("counts the last of several commitments, with all that was spent up to it", () => {
     const call = derived("llm.call.completed", "Signal", "a", { totalTokens: 100, estimatedCostUsd: 0.5 })
     const drafts = [...opened(), proposes("a"), call, commits(true), call, commits(false, "b"), call]

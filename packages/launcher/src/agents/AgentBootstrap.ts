@@ -1,5 +1,5 @@
 import type { CompileLaunchResult, LaunchInitiator } from "@runplane/api"
-import { objectAt, seatMode, seatRules } from "@runplane/domain"
+import { BARRIER_MS, objectAt, type SeatText, seatMode, seatRules, turnSeat } from "@runplane/domain"
 import type * as Stream from "effect/Stream"
 import type { JsonObject } from "../common/Json.ts"
 import type { LauncherSettingsShape } from "../LauncherSettings.ts"
@@ -75,18 +75,21 @@ export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSetti
   }
 }
 
-/** The people of the session, for agents that hold their votes; undefined without any. */
-const waitsOf = ({ people, runDescriptor }: CompileLaunchResult): BootstrapContent["wait_for"] => {
+/** The people and the agents that speak A2A of the session, for agents that hold their votes; undefined without any. */
+const waitsOf = ({ a2a = {}, people = {}, runDescriptor }: CompileLaunchResult): BootstrapContent["wait_for"] => {
   const mode = seatMode(runDescriptor.session.modeName)
-  if (people === undefined || mode === undefined) return undefined
-  return Object.entries(people).map(([participantId, text]) => {
-    const { acts, deadlineMs } = seatRules(mode, text)
-    return {
-      participant_id: participantId,
-      evaluates: acts.some((act) => act === "evaluate" || act === "object"),
-      ...present("deadline_ms", deadlineMs)
-    }
-  })
+  if (mode === undefined) return undefined
+  const waitFor = (participantId: string, text: SeatText, withoutDeadlineMs?: number) => {
+    const { acts, deadlineMs = withoutDeadlineMs } = seatRules(mode, text)
+    const evaluates = acts.some((act) => act === "evaluate" || act === "object")
+    return { participant_id: participantId, evaluates, ...present("deadline_ms", deadlineMs) }
+  }
+  const waits = [
+    ...Object.entries(people).map(([id, text]) => waitFor(id, text)),
+    // A turn can fail without an act: agents wait for it no longer than for each other.
+    ...Object.entries(a2a).map(([id, { rules }]) => waitFor(id, turnSeat(rules), BARRIER_MS))
+  ]
+  return waits.length === 0 ? undefined : waits
 }
 
 /** Seed and model that the case of a gate gives its agents (docs/reference/gate.md#seed). */

@@ -33,12 +33,12 @@ const cancelCallback = Schema.Struct({
 }).annotate({ description: "Where the agent listens for a request to cancel" })
 
 const personWait = Schema.Struct({
-  participant_id: text("The participant whose acts come from a person"),
-  evaluates: boolean("Whether the person may evaluate or object, which no vote may precede"),
-  deadline_ms: optional(
-    integer("Milliseconds that the person has from the question on; absent: until the session ends")
-  )
-}).annotate({ description: "A person who takes part: agents wait for it instead of deciding without it" })
+  participant_id: text("The participant, a person or an agent that speaks A2A"),
+  evaluates: boolean("Whether it may evaluate or object, which no vote may precede"),
+  deadline_ms: optional(integer("Milliseconds that it has from the question on; absent: until the session ends"))
+}).annotate({
+  description: "A participant that the launch service acts for: agents wait for it instead of deciding without it"
+})
 
 /**
  * What a launched agent finds in its bootstrap file. `npm run generate` makes docs/reference/bootstrap.schema.json of
@@ -62,7 +62,9 @@ export const BootstrapContent = Schema.Struct({
     })
   ),
   wait_for: optional(
-    Schema.Array(personWait).annotate({ description: "The participants that are people; absent without any" })
+    Schema.Array(personWait).annotate({
+      description: "The participants that are people, or agents that speak A2A; absent without any"
+    })
   ),
   cancel_callback: optional(cancelCallback),
   otlp_headers: optional(text("Entry of OTEL_EXPORTER_OTLP_HEADERS that lets the agent's spans join the run")),

@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
+import { A2A } from "../common/Frameworks.ts"
 import { lineOfPath } from "../common/LineOfPath.ts"
+import { type RemoteRules, readRemoteManifest } from "../remote/RemoteManifest.ts"
 import { agentCommand, type CommandSettings } from "./AgentCommand.ts"
 import { isHosted, parseManifest, readManifestText } from "./AgentManifest.ts"
 
@@ -30,15 +32,32 @@ export interface ManifestFault {
  * AGENT_ATTACH_FAILED.
  */
 export const manifestFaults = Effect.fn("ManifestFaults.of")(function* (
-  settings: CommandSettings,
+  settings: StartSettings,
   agents: ReadonlyArray<StartedAgent>
 ) {
   const faults = yield* Effect.forEach(
     agents.filter(({ bootstrapMode }) => bootstrapMode === "attached"),
     (agent) => faultsOf(settings, agent)
   )
-  return faults.flat()
+  const remotes = yield* Effect.forEach(
+    agents.filter(({ framework }) => framework === A2A),
+    (agent) => remoteFaults(settings, agent)
+  )
+  return [...faults, ...remotes].flat()
 })
+
+/** What is wrong with the manifest of an agent that speaks A2A. Its card is read at a launch. */
+const remoteFaults = Effect.fnUntraced(function* (settings: StartSettings, { agentRef, entrypoint }: StartedAgent) {
+  const path = yield* Path.Path
+  const file = path.join("manifests", `${agentRef}.json`)
+  const manifest = yield* Effect.result(readRemoteManifest(settings.agentsDir, agentRef, settings))
+  if (Result.isFailure(manifest)) return manifest.failure.map((problem) => faultIn(file, problem))
+  if (entrypoint === manifest.success.entrypoint) return []
+  const message = `the entrypoint is "${entrypoint}", but the manifest, which counts, has another: make them the same`
+  return [{ level: "warning", file: path.join("profiles", `${agentRef}.json`), message } satisfies ManifestFault]
+})
+
+type StartSettings = CommandSettings & RemoteRules
 
 const faultsOf = Effect.fnUntraced(function* (settings: CommandSettings, agent: StartedAgent) {
   const { agentRef, bootstrapStrategy, entrypoint, framework } = agent

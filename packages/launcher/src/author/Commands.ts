@@ -11,7 +11,7 @@ import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { manifestFaults } from "../agents/ManifestFaults.ts"
-import { AgentCatalog, type AgentProfile, isPerson } from "../catalog/AgentCatalog.ts"
+import { AgentCatalog, type AgentProfile, isPerson, isRemote } from "../catalog/AgentCatalog.ts"
 import { readPackAlerts } from "../catalog/AlertFiles.ts"
 import { compileInputSchema } from "../catalog/InputSchema.ts"
 import { parseJson } from "../catalog/JsonText.ts"
@@ -89,11 +89,25 @@ const knownAgents = Effect.gen(function* () {
       const refs = new Set(profiles.map(({ agentRef }) => agentRef))
       const persons = new Set(profiles.filter(isPerson).map(({ agentRef }) => agentRef))
       const known: KnownPeople["isPerson"] = (ref) => persons.has(ref)
-      return { profiles, knowsAgent: (ref: string) => refs.has(ref), isPerson: known, findings: [] }
+      const remotes = new Set(profiles.filter(isRemote).map(({ agentRef }) => agentRef))
+      const speaksA2a = (ref: string) => remotes.has(ref)
+      return {
+        profiles,
+        knowsAgent: (ref: string) => refs.has(ref),
+        isPerson: known,
+        isRemote: speaksA2a,
+        findings: []
+      }
     }),
     Effect.catchTag("LauncherFault", ({ message }) => {
       const findings: ReadonlyArray<Finding> = [errorIn("_agents", message)]
-      return Effect.succeed({ profiles: [], knowsAgent: () => true, isPerson: undefined, findings })
+      return Effect.succeed({
+        profiles: [],
+        knowsAgent: () => true,
+        isPerson: undefined,
+        isRemote: undefined,
+        findings
+      })
     })
   )
 })
@@ -157,7 +171,11 @@ const validate = Command.make(
         ? []
         : [
             ...policyFindings(checked, policies),
-            ...peopleFindings(checked, { ...inPack, isPerson: agents.isPerson, signIn }, policies)
+            ...peopleFindings(
+              checked,
+              { ...inPack, isPerson: agents.isPerson, isRemote: agents.isRemote, signIn },
+              policies
+            )
           ])
     ]
     yield* report({
@@ -206,6 +224,7 @@ const lint = Command.make(
       compileSchema: compileInputSchema,
       knowsAgent: agents.knowsAgent,
       isPerson: agents.isPerson,
+      isRemote: agents.isRemote,
       signIn,
       policies: yield* checkPolicyFiles(policiesDir)
     })

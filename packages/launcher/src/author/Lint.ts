@@ -6,6 +6,7 @@ import { numberFaults } from "../catalog/NumberTexts.ts"
 import { checkHeader, decodePack } from "../catalog/PackDocuments.ts"
 import type { Json } from "../common/Json.ts"
 import type { KnownPeople } from "../compile/CompilePeople.ts"
+import type { KnownRemotes } from "../compile/CompileRemote.ts"
 import type { CheckedPolicies } from "./CheckedPolicies.ts"
 import { errorIn, type Finding, failureIn, findingAt, warningIn } from "./Finding.ts"
 import { mappingOf, objectAt, type PacksFolder, type Reading, type ScenarioFolder } from "./PacksFolder.ts"
@@ -16,6 +17,8 @@ import { type CheckedScenario, checkScenario, type ScenarioChecksContext } from 
 export interface LintContext extends Omit<ScenarioChecksContext, "undescribedCommitment"> {
   readonly policies: CheckedPolicies
   readonly isPerson: KnownPeople["isPerson"]
+  /** Which agents speak A2A; undefined where the catalog is not known. */
+  readonly isRemote: KnownRemotes
   readonly signIn?: KnownPeople["signIn"]
 }
 

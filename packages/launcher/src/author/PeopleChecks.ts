@@ -1,4 +1,11 @@
-import { type BoundPolicy, DEFAULT_POLICY, DEFAULT_POLICY_ID, type PeopleFault, peopleFaults } from "@runplane/domain"
+import {
+  type BoundPolicy,
+  DEFAULT_POLICY,
+  DEFAULT_POLICY_ID,
+  type PeopleFault,
+  peopleFaults,
+  turnFaults
+} from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
@@ -8,6 +15,7 @@ import { DIRECTORY_KEYS, unknownKeys } from "../catalog/KnownKeys.ts"
 import { decodePart, PeopleDocument } from "../catalog/PackDocuments.ts"
 import { PEOPLE_FILE } from "../catalog/PeopleFile.ts"
 import { hasSeats, type KnownPeople, seatContext } from "../compile/CompilePeople.ts"
+import { hasRemotes, type KnownRemotes, turnContext } from "../compile/CompileRemote.ts"
 import type { CheckedPolicies } from "./CheckedPolicies.ts"
 import { errorIn, type Finding, failureIn, findingAt } from "./Finding.ts"
 import type { PacksFolder } from "./PacksFolder.ts"
@@ -32,16 +40,21 @@ export const readDirectory = Effect.fnUntraced(function* (packs: PacksFolder, di
     : { groups: groupsIn(read.success.people), persons: personsIn(read.success.people), findings: keys }
 })
 
-/** What is wrong with the seats of people, in the scenario and in each template. Pure. */
+/** What is known of the agents of scenarios, and of their people. */
+export interface KnownSeats extends KnownPeople {
+  readonly isRemote: KnownRemotes
+}
+
+/** What is wrong with the seats of people and the turns of agents, in the scenario and in each template. Pure. */
 export const peopleFindings = (
   { source, templates, version }: CheckedScenario,
-  known: KnownPeople,
+  known: KnownSeats,
   { policies }: CheckedPolicies
 ): ReadonlyArray<Finding> => {
   const own = faultsOf(version.base, known, policies)
   const said = new Set(own.map(({ message }) => message))
-  const say = (from: typeof source, block: ReadonlyArray<string>) => (fault: PeopleFault) =>
-    findingAt(from, { level: fault.level, at: [...block, "people", ...fault.at], message: fault.message })
+  const say = (from: typeof source, block: ReadonlyArray<string>) => (fault: SeatFault) =>
+    findingAt(from, { level: fault.level, at: [...block, fault.key, ...fault.at], message: fault.message })
   return [
     ...own.map(say(source, ["spec", "launch"])),
     ...templates.flatMap(({ source, template }) =>
@@ -52,11 +65,28 @@ export const peopleFindings = (
   ]
 }
 
-const faultsOf = ({ launch }: LaunchPlan, known: KnownPeople, policies: CheckedPolicies["policies"]) => {
-  if (!hasSeats(launch, known.isPerson)) return []
-  const { people = {}, policyVersion = DEFAULT_POLICY_ID } = launch
+/** A fault with the block that has it. */
+interface SeatFault extends PeopleFault {
+  readonly key: "people" | "a2a"
+}
+
+const faultsOf = (
+  { launch }: LaunchPlan,
+  known: KnownSeats,
+  policies: CheckedPolicies["policies"]
+): ReadonlyArray<SeatFault> => {
+  const { a2a = {}, people = {}, policyVersion = DEFAULT_POLICY_ID } = launch
   const policy: BoundPolicy | undefined =
     policyVersion === DEFAULT_POLICY_ID ? DEFAULT_POLICY : policies.get(policyVersion)?.bound
   const initiator = launch.initiatorParticipantId ?? launch.participants[0]?.id
-  return peopleFaults(people, { ...seatContext(launch, initiator, known), policy })
+  const ofPeople = hasSeats(launch, known.isPerson)
+    ? peopleFaults(people, { ...seatContext(launch, initiator, known), policy })
+    : []
+  const ofTurns = hasRemotes(launch, known.isRemote)
+    ? turnFaults(a2a, turnContext(launch, initiator, known.isRemote, policy))
+    : []
+  return [
+    ...ofPeople.map((fault) => ({ ...fault, key: "people" as const })),
+    ...ofTurns.map((fault) => ({ ...fault, key: "a2a" as const }))
+  ]
 }

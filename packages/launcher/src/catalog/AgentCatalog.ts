@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { A2A } from "../common/Frameworks.ts"
 import { agentNotFound, invalidConfig } from "../common/LaunchErrors.ts"
 import { jsonFaultInFile } from "../common/LineOfPath.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
@@ -16,7 +17,7 @@ export const AgentProfile = Schema.Struct({
   agentRef: Schema.NonEmptyString,
   name: Schema.NonEmptyString,
   role: Schema.String,
-  framework: Schema.Literals(["langgraph", "langchain", "crewai", "custom", "mock", "person"]),
+  framework: Schema.Literals(["langgraph", "langchain", "crewai", "custom", "mock", "person", "a2a"]),
   description: Schema.String,
   transportIdentity: Schema.String,
   entrypoint: Schema.String,
@@ -31,15 +32,19 @@ const PERSON = "person"
 
 export const isPerson = ({ framework }: Pick<AgentProfile, "framework">): boolean => framework === PERSON
 
-/** A profile that is half a person would start a process, or wait for none. */
-const personFault = ({ bootstrapMode, bootstrapStrategy, framework }: AgentProfile): string | undefined => {
-  if ((framework === PERSON) !== (bootstrapStrategy === "seat")) {
-    return framework === PERSON
-      ? `bootstrapStrategy is ${bootstrapStrategy}: write seat, since framework is person`
-      : `framework is ${framework}: write person, since bootstrapStrategy is seat`
+/** Whether an agent is called by A2A, wherever it runs. */
+export const isRemote = ({ framework }: Pick<AgentProfile, "framework">): boolean => framework === A2A
+
+/** A profile that is half a seat would start a process, or wait for none. */
+const halfFault = ({ bootstrapMode, bootstrapStrategy, framework }: AgentProfile): string | undefined => {
+  const hasNoProcess = framework === PERSON || framework === A2A
+  if (hasNoProcess !== (bootstrapStrategy === "seat")) {
+    return hasNoProcess
+      ? `bootstrapStrategy is ${bootstrapStrategy}: write seat, since framework is ${framework}`
+      : `framework is ${framework}: write person or a2a, since bootstrapStrategy is seat`
   }
-  return framework === PERSON && bootstrapMode !== "deferred"
-    ? `bootstrapMode is ${bootstrapMode}: write deferred, since no process is started for a person`
+  return hasNoProcess && bootstrapMode !== "deferred"
+    ? `bootstrapMode is ${bootstrapMode}: write deferred, since no process is started for framework ${framework}`
     : undefined
 }
 
@@ -108,7 +113,7 @@ const decodeProfile = Effect.fnUntraced(function* (name: string, text: string) {
       `invalid agent profile profiles/${name}: agentRef is ${profile.agentRef}, not the file's name`
     )
   }
-  const half = personFault(profile)
+  const half = halfFault(profile)
   if (half !== undefined) return yield* invalidConfig(`invalid agent profile profiles/${name}: ${half}`)
   return profile
 })

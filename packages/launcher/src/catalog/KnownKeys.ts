@@ -1,4 +1,4 @@
-import { meantName, SEAT_KEYS } from "@runplane/domain"
+import { meantName, SEAT_KEYS, TURN_KEYS } from "@runplane/domain"
 import { isJsonObject, type Json } from "../common/Json.ts"
 import type { PackFault } from "./PackFault.ts"
 
@@ -22,6 +22,7 @@ const launch: KnownKeys = {
   people: {
     "*": { ...Object.fromEntries(SEAT_KEYS.map((key) => [key, free] as const)), escalate: { after: free, to: free } }
   },
+  a2a: { "*": Object.fromEntries(TURN_KEYS.map((key) => [key, free] as const)) },
   modeName: free,
   modeVersion: free,
   configurationVersion: free,

@@ -1,4 +1,4 @@
-import { isMailAddress, PeopleText } from "@runplane/domain"
+import { isMailAddress, PeopleText, TurnsText } from "@runplane/domain"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -107,6 +107,7 @@ export const LaunchBlock = Schema.Struct({
   kickoffTemplate: optional(Schema.Array(Schema.JsonObject)),
   metadataTemplate: optional(Schema.JsonObject),
   people: optional(PeopleText),
+  a2a: optional(TurnsText),
   shadows: optional(Schema.Array(Shadow))
 })
 export type LaunchBlock = typeof LaunchBlock.Type

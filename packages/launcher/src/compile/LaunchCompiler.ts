@@ -10,14 +10,16 @@ import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { AgentCatalog, isPerson } from "../catalog/AgentCatalog.ts"
+import { AgentCatalog, isPerson, isRemote } from "../catalog/AgentCatalog.ts"
 import { findVersion, groupsIn, personsIn } from "../catalog/Catalog.ts"
 import { TIME_LIMIT } from "../catalog/InputSchema.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { type CompileFailure, invalidConfig } from "../common/LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
+import { RemoteAgents } from "../remote/RemoteAgents.ts"
 import { compileLaunch, findTemplate } from "./CompileLaunch.ts"
 import { hasSeats } from "./CompilePeople.ts"
+import { checkTurns, hasRemotes, withRemotes } from "./CompileRemote.ts"
 import { launchSchemaOf, profileInRole } from "./LaunchSchema.ts"
 import { parseScenarioRef, type ScenarioRef } from "./ScenarioRef.ts"
 
@@ -36,23 +38,27 @@ export class LaunchCompiler extends Context.Service<
     ) => Effect.Effect<LaunchSchema, CatalogEntryNotFound | LauncherFault>
   }
 >()("runplane/launcher/LaunchCompiler") {
-  /** Refuses a scenario with a seat in a service without a database for it. */
-  static readonly layer = Layer.effect(LaunchCompiler, make({ requiresDatabase: true })).pipe(
-    Layer.provide(SecureRandom.layerWebCrypto)
-  )
+  /** Refuses a scenario with a seat in a service without a database for it, and pins agents that speak A2A. */
+  static readonly layer = Layer.effect(
+    LaunchCompiler,
+    Effect.flatMap(RemoteAgents, ({ pin }) => make(pin))
+  ).pipe(Layer.provide([SecureRandom.layerWebCrypto, RemoteAgents.layer]))
 
-  /** For authors, who launch nothing. */
-  static readonly layerDry = Layer.effect(LaunchCompiler, make({ requiresDatabase: false })).pipe(
-    Layer.provide(SecureRandom.layerWebCrypto)
-  )
+  /** For authors, who launch nothing: no agent is called. */
+  static readonly layerDry = Layer.effect(
+    LaunchCompiler,
+    Effect.suspend(() => make(undefined))
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }
 
-function make({ requiresDatabase }: { readonly requiresDatabase: boolean }) {
+function make(pin: RemoteAgents["Service"]["pin"] | undefined) {
   return Effect.gen(function* () {
     const registry = yield* PackRegistry
     const agents = yield* AgentCatalog
     const random = yield* SecureRandom.SecureRandom
     const { database, environment, serviceName, signIn } = yield* LauncherSettings
+    const remotes = new Set(agents.profiles.filter(isRemote).map(({ agentRef }) => agentRef))
+    const isRemoteRef = agents.profiles.length === 0 ? undefined : (agentRef: string) => remotes.has(agentRef)
     const persons = new Set(agents.profiles.filter(isPerson).map(({ agentRef }) => agentRef))
     // Without profiles nothing is known of any agent.
     const refs = new Set(agents.profiles.map(({ agentRef }) => agentRef))
@@ -68,10 +74,13 @@ function make({ requiresDatabase }: { readonly requiresDatabase: boolean }) {
       const groups = groupsIn(directory)
       const people = { isPerson: isPersonRef, groups, persons: personsIn(directory), signIn }
       const { launch } = (yield* Effect.fromResult(findTemplate(scenario, request.templateId)))?.plan ?? scenario.base
-      if (requiresDatabase && database === undefined && hasSeats(launch, isPersonRef)) {
-        return yield* invalidConfig(`LAUNCHER_DATABASE_URL is not set: ${request.scenarioRef} has a seat of a person`)
+      if (pin !== undefined && database === undefined) {
+        const lacks = (what: string) =>
+          invalidConfig(`LAUNCHER_DATABASE_URL is not set: ${request.scenarioRef} has ${what}`)
+        if (hasSeats(launch, isPersonRef)) return yield* lacks("a seat of a person")
+        if (hasRemotes(launch, isRemoteRef)) return yield* lacks("an agent that speaks A2A")
       }
-      return yield* Effect.fromResult(
+      const compiled = yield* Effect.fromResult(
         compileLaunch(scenario, request, { sessionId, serviceName, environment, people, knowsAgent })
       ).pipe(
         Effect.tapErrorTag("LaunchRejected", (rejected) =>
@@ -80,6 +89,8 @@ function make({ requiresDatabase }: { readonly requiresDatabase: boolean }) {
             : Effect.void
         )
       )
+      yield* Effect.fromResult(checkTurns(launch, compiled.initiator?.participantId, isRemoteRef))
+      return pin === undefined ? compiled : yield* withRemotes(compiled, launch, isRemoteRef, pin)
     })
 
     const launchSchema = Effect.fn("LaunchCompiler.launchSchema")(function* (

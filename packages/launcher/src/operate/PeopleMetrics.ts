@@ -1,8 +1,8 @@
-import { MAIL } from "@runplane/domain"
+import { MAIL, TurnFailure, TurnPhase } from "@runplane/domain"
 import { forever } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Counter, Gauge } from "prom-client"
+import { Counter, Gauge, type Registry } from "prom-client"
 import { People } from "../people/People.ts"
 import { countPeople, type PeopleCounts } from "../people/PeopleCounts.ts"
 import { LauncherMetrics } from "./AgentMetrics.ts"
@@ -132,6 +132,8 @@ export const layerPeopleMetrics = Layer.effectDiscard(
       ({ undelivered }) => [[{}, undelivered]]
     )
 
+    turnMetrics(registers, () => counts)
+
     const round = countPeople(people.sql).pipe(
       Effect.tapCause(() => Effect.sync(() => (counts = undefined))),
       Effect.flatMap((read) =>
@@ -143,3 +145,42 @@ export const layerPeopleMetrics = Layer.effectDiscard(
     yield* Effect.forkScoped(forever("people-metrics", round, { every: EVERY_MS }))
   })
 )
+
+/** The turns of agents that speak A2A. */
+const turnMetrics = (registers: Array<Registry>, read: () => PeopleCounts | undefined) => {
+  new Counter({
+    ...{ name: "runplane_a2a_turns_total", registers, labelNames: ["outcome", "failure"] },
+    help: "Turns of agents that speak A2A: with an act of the agent, failed ones by their failure, and ended ones",
+    collect() {
+      this.reset()
+      const counts = read()
+      if (counts === undefined) return
+      this.inc({ outcome: "acted" }, counts.turns_acted)
+      this.inc({ outcome: "ended" }, counts.turns_ended)
+      for (const failure of TurnFailure.literals) {
+        this.inc({ outcome: "failed", failure }, counts.turns_failed[failure] ?? 0)
+      }
+    }
+  })
+  new Gauge({
+    ...{ name: "runplane_a2a_turns_open", registers, labelNames: ["phase"] },
+    help: "Turns of agents that speak A2A that wait for an act, by the message that is answered",
+    collect() {
+      this.reset()
+      const counts = read()
+      if (counts === undefined) return
+      for (const phase of TurnPhase.literals) this.set({ phase }, counts.turns_open[phase] ?? 0)
+    }
+  })
+  new Counter({
+    ...{ name: "runplane_a2a_resent_total", registers },
+    help: "Messages that an agent was sent once more, since its answer was lost and it showed no task",
+    collect() {
+      // A counter without labels is never absent by itself.
+      this.reset()
+      const counts = read()
+      if (counts === undefined) this.remove()
+      else this.inc(counts.resent)
+    }
+  })
+}

@@ -14,7 +14,7 @@ import type { StoredContent } from "./StoredContent.ts"
 /** An answer that is to be stored with its message. */
 export interface NewAnswer {
   readonly item: string
-  readonly origin: "person" | "deadline"
+  readonly origin: "person" | "deadline" | "agent" | "failure"
   readonly person: string | undefined
   /** The delegation that gives the right. */
   readonly delegation?: { readonly id: string; readonly by: string } | undefined
@@ -118,7 +118,7 @@ const make = Effect.gen(function* () {
           ${messageId}, ${messageType}, decode(${Hex.encode(payload)}::text, 'hex'), ${payloadSha256},
           ${couldHaveSeen}::boolean, ${passkey === undefined ? null : JSON.stringify(passkey)}::text::jsonb,
           ${delegation?.id ?? null}::uuid, ${delegation?.by ?? null}::text)`
-      yield* audit(person ?? "deadline", "item.answered", item, {
+      yield* audit(person ?? origin, "item.answered", item, {
         ...{ act: content.act, channel, proof },
         ...(delegation !== undefined && { delegation: delegation.id, onBehalfOf: delegation.by })
       })

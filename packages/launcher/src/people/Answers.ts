@@ -2,15 +2,12 @@ import {
   type AnswerContent,
   type AnswerVerdict,
   basisAt,
-  checkAnswer,
   isFreshSignIn,
   type Person,
   type Right,
   seatMode,
   seatRules,
-  staleSince,
-  standingOf,
-  takesEvaluations
+  standingOf
 } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -25,6 +22,7 @@ import type { PasskeyPage, PasskeyRefused } from "./passkeys/WebAuthn.ts"
 import { SeatRows } from "./SeatRows.ts"
 import { SeatRunner } from "./SeatRunner.ts"
 import { SeatWork } from "./SeatWork.ts"
+import { verdictOn } from "./turns/CheckedAnswer.ts"
 
 /** A person as it has signed in. */
 export interface SignedIn extends Person {
@@ -169,17 +167,9 @@ const make = Effect.gen(function* () {
     }
     const basis = session && basisAt(session.view, at.seat, rules.reveal, submitted.basis)
     if (item.state === "open" && basis === undefined) return yield* refuse({ _tag: "unknown-basis" })
-    const verdict = checkAnswer(
-      {
-        state: item.state,
-        mode,
-        rules,
-        proposalHash: item.proposalHash,
-        deadlineUnixMs: item.deadlineUnixMs,
-        given: item.given,
-        staleness: session && staleSince(session.view, at.seat, item.subject, submitted.basis.ordinal, rules.stale),
-        takesEvaluations: session !== undefined && takesEvaluations(session.view)
-      },
+    const verdict = verdictOn(
+      item,
+      { seat: at.seat, mode, rules, session, basisOrdinal: submitted.basis.ordinal },
       { person: person.id, content: submitted.content, proposalHash: submitted.proposalHash },
       now
     )

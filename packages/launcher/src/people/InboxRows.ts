@@ -100,9 +100,11 @@ const make = Effect.gen(function* () {
     i.follows::text AS follows,
     coalesce((SELECT n.id::text FROM people.items n WHERE n.replaces = i.id LIMIT 1),
       (SELECT n.id::text FROM people.items n WHERE n.follows = i.id LIMIT 1)) AS new_item`
-  // An item whose text is erased is not in the inbox: the audit has what became of it.
+  // Turns of agents are not questions to people. An item whose text is erased is not in the inbox: the audit has what
+  // became of it.
   const joined = sql`
-    people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat AND s.erased_at IS NULL`
+    people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat AND s.erased_at IS NULL
+      AND s.agent IS NULL`
   /** The items that a person is assigned to, by its groups, by those that its packs give it, and as a delegate. */
   const assignedTo = (reader: Reader) => {
     if (reader.person.isLocal === true) return sql`true`

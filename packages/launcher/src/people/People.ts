@@ -9,6 +9,7 @@ import { runtimeOptions } from "../agents/RuntimeOptions.ts"
 import { invalidConfig } from "../common/LaunchErrors.ts"
 import { RunRecords } from "../control-plane/RunRecords.ts"
 import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
+import { RemoteAgents } from "../remote/RemoteAgents.ts"
 import { AnswerRows } from "./AnswerRows.ts"
 import { Answers } from "./Answers.ts"
 import { InboxChanges } from "./changes/InboxChanges.ts"
@@ -129,7 +130,7 @@ const layerWith = (
     Layer.provide([SeatRunner.layer, layerRecordOutbox]),
     Layer.provide(RunRecords.layer),
     Layer.provide(SeatWork.layer),
-    Layer.provide(PeopleSignIn.layer),
+    Layer.provide([PeopleSignIn.layer, RemoteAgents.layer]),
     Layer.provide(ParticipantClient.layerGrpc(runtime)),
     Layer.provide(layerPeopleDatabase(database)),
     Layer.catch((error) => Layer.effect(People, Effect.fail(startFailure(error))))

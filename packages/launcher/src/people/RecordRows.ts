@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import {
+  A2A_TURN,
   AnswerProof,
   Basis,
   type EscalationRecord,
@@ -23,13 +24,14 @@ import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import type { QuestionRow } from "./questions/QuestionRows.ts"
 import { StoredContent } from "./StoredContent.ts"
+import { encodeTurn, TurnColumns, turnKey, turnRecordOf } from "./turns/TurnRecords.ts"
 
 /** A record that the control plane does not have yet. */
 export interface DueRecord {
   readonly id: string
   readonly sessionId: string
   readonly idempotencyKey: string
-  readonly kind: typeof PEOPLE_ITEM | typeof PEOPLE_ANSWER | typeof PEOPLE_QUESTION
+  readonly kind: typeof PEOPLE_ITEM | typeof PEOPLE_ANSWER | typeof PEOPLE_QUESTION | typeof A2A_TURN
   readonly label: string
   readonly content: Schema.JsonObject
   readonly tries: number
@@ -51,7 +53,8 @@ const Row = Schema.Struct({
   deadline_at: Schema.NullOr(Schema.String),
   seen_at: Schema.NullOr(Schema.String),
   closed_at: Schema.NullOr(Schema.String),
-  origin: Schema.NullOr(Schema.Literals(["person", "deadline"])),
+  origin: Schema.NullOr(Schema.Literals(["person", "deadline", "agent", "failure"])),
+  turn: Schema.NullOr(Schema.fromJsonString(TurnColumns)),
   person: Schema.NullOr(Schema.String),
   on_behalf_of: Schema.NullOr(Schema.String),
   escalations: Schema.fromJsonString(
@@ -73,7 +76,7 @@ const Due = Schema.Struct({
   id: Schema.String,
   session_id: Schema.String,
   idempotency_key: Schema.String,
-  kind: Schema.Literals([PEOPLE_ITEM, PEOPLE_ANSWER, PEOPLE_QUESTION]),
+  kind: Schema.Literals([PEOPLE_ITEM, PEOPLE_ANSWER, PEOPLE_QUESTION, A2A_TURN]),
   label: Schema.String,
   content: Schema.fromJsonString(Schema.JsonObject),
   tries: Schema.Int,
@@ -129,8 +132,22 @@ const make = Effect.gen(function* () {
     if (kind === PEOPLE_ITEM) yield* raise(id, sql`${content}::text::json ->> 'event'`)
   })
 
+  /** A turn of an agent is over: `ordinal` is that of the message of its act. */
+  const noteTurn = Effect.fnUntraced(function* (row: Content, ordinal?: number) {
+    const content = turnRecordOf(row, yield* nonce, ordinal)
+    if (content === undefined) return
+    yield* insert(row, {
+      key: turnKey(row.id),
+      kind: A2A_TURN,
+      label: `Turn of ${row.seat}`,
+      content: yield* Effect.orDie(encodeTurn(content))
+    })
+  })
+
   const noteItem = Effect.fnUntraced(function* (item: string, event: PeopleItem["event"], hasActed: boolean) {
     const row = yield* read(item)
+    // The record of an accepted act is that of its answer.
+    if (row.turn !== null) return event === "closed" && row.state !== "accepted" ? yield* noteTurn(row) : undefined
     const content = itemContent(row, event, hasActed, yield* nonce)
     // A question that was never asked is not recorded.
     if (content === undefined) return
@@ -187,6 +204,7 @@ const make = Effect.gen(function* () {
       unseen: ReadonlyArray<{ readonly ordinal: number; readonly type: string }>
     ) {
       const row = yield* read(item)
+      if (row.turn !== null) return yield* noteTurn(row, ordinal)
       const content = answerContent(row, ordinal, unseen.slice(0, MAX_UNSEEN), yield* nonce)
       if (content === undefined) return yield* Effect.die(new Error(`item ${item} has no answer`))
       yield* insert(row, {
@@ -257,10 +275,15 @@ const contentReader = (sql: PgClient.PgClient) => {
           coalesce((SELECT jsonb_agg(jsonb_build_object('step', e.step + 1, 'to', e.assignees, 'at',
               to_char(e.made_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) ORDER BY e.made_at, e.step)
             FROM people.escalations e WHERE e.item = i.id), '[]')::text AS escalations,
+          CASE WHEN s.agent IS NOT NULL THEN jsonb_build_object('agentRef', s.agent->>'agentRef',
+            'cardSha256', s.agent->>'cardSha256', 'taskId', t.task_id, 'resent', coalesce(t.resent, 0),
+            'failure', t.failure, 'failureReason', t.failure_reason, 'usage', coalesce((
+              SELECT jsonb_agg(u.value ORDER BY u.key) FROM jsonb_each(t.usage) u), '[]'))::text END AS turn,
           a.content::text AS content, a.basis::text AS basis, a.message_id, a.payload_sha256,
           ${iso("a.answered_at", "answered_at")}, a.could_have_seen, a.passkey::text AS passkey
         FROM people.items i JOIN people.seats s ON s.session_id = i.session_id AND s.seat = i.seat
-        LEFT JOIN people.answers a ON a.item = i.id WHERE i.id = ${item}::uuid`,
+        LEFT JOIN people.answers a ON a.item = i.id LEFT JOIN people.turns t ON t.item = i.id
+        WHERE i.id = ${item}::uuid`,
       ([row]) =>
         row === undefined ? Effect.die(new Error(`item ${item} does not exist`)) : Effect.orDie(decodeRow(row))
     )
@@ -309,7 +332,8 @@ const answerContent = (
   const { answered_at, basis, channel, content, deadline_at, message_id, opened_at, origin, payload_sha256 } = row
   const { escalations, id, on_behalf_of, passkey, person, proof, reveal, seat, seen_at } = row
   const isWhole = content !== null && basis !== null && message_id !== null && payload_sha256 !== null
-  if (!isWhole || origin === null || answered_at === null || channel === null) return undefined
+  if (!isWhole || answered_at === null || channel === null) return undefined
+  if (origin !== "person" && origin !== "deadline") return undefined
   const { act, confidence, recommendation, severity } = content
   return {
     v: 1,

@@ -19,6 +19,7 @@ import { type SeatRow, SeatRows } from "./SeatRows.ts"
 import { readFacts, rulesOf, type SeatSession, sha256, viewTools } from "./SeatSession.ts"
 import { SeatWork, type Worked } from "./SeatWork.ts"
 import { Suspensions } from "./suspend/Suspensions.ts"
+import { TurnRunner } from "./turns/TurnRunner.ts"
 
 /** How often the state of a session is read: its end is not on its stream. Milliseconds. */
 const STATE_POLL_MS = 5_000
@@ -69,10 +70,11 @@ export class SeatFollower extends Context.Service<SeatFollower, Effect.Success<t
   static readonly layer = Layer.effect(
     SeatFollower,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(SeatOutbox.layer))
+  ).pipe(Layer.provide([SeatOutbox.layer, TurnRunner.layer]))
 }
 
 const make = Effect.gen(function* () {
+  const agentTurns = yield* TurnRunner
   const rows = yield* SeatRows
   const items = yield* ItemRows
   const work = yield* SeatWork
@@ -156,6 +158,7 @@ const make = Effect.gen(function* () {
       const worked: Worked = ordinal < seat.reached ? UNREAD : yield* turns.withPermit(work.reconcile(session, ended))
       const calls = yield* callsOf(row)
       const isRead = ended === undefined && ordinal >= seat.reached
+      if (isRead) yield* agentTurns.follow(seat)
       const passage = isRead ? yield* suspensions.advance(session, calls, seat.wakeSession) : undefined
       seat.reached = Math.max(seat.reached, ordinal)
       const isDue = worked.isAnswered && passage?.isSuspended !== true
@@ -186,8 +189,8 @@ const make = Effect.gen(function* () {
     yield* work.withdraw(session, state)
     const waiting = yield* outbox.loseUnread(session, `the session is ${state}, and the message was not found in it`)
     if (waiting !== undefined) return yield* new SessionUnread({ reason: waiting })
-    yield* rows.finish(sessionId, seat, state)
-    yield* suspensions.forget(sessionId)
+    yield* agentTurns.end(session.row)
+    yield* Effect.andThen(rows.finish(sessionId, seat, state), suspensions.forget(sessionId))
   })
 
   return { follow }

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { SeatText } from "@runplane/domain"
+import { RemoteAgent, SeatText } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,6 +12,8 @@ export interface NewSeat {
   readonly modeName: string
   readonly scenarioRef: string
   readonly rules: SeatText
+  /** The agent whose turns are its acts; undefined for a seat of a person. */
+  readonly agent?: RemoteAgent | undefined
   /** All participants of the session that are people. */
   readonly seats: ReadonlyArray<string>
   /** Who launched the session; undefined when that is not known. */
@@ -26,12 +28,16 @@ export interface SeatRow extends NewSeat {
   readonly unavailable: string | undefined
 }
 
+/** Rules as they were checked at the launch. Those of an agent assign no person. */
+const StoredRules = Schema.Struct({ ...SeatText.fields, assign: Schema.Array(Schema.String) })
+
 const Row = Schema.Struct({
   session_id: Schema.String,
   seat: Schema.String,
   mode_name: Schema.String,
   scenario_ref: Schema.String,
-  rules: Schema.fromJsonString(SeatText),
+  rules: Schema.fromJsonString(StoredRules),
+  agent: Schema.NullOr(Schema.fromJsonString(RemoteAgent)),
   seats: Schema.fromJsonString(Schema.Array(Schema.String)),
   requester: Schema.NullOr(Schema.String),
   created_ms: Schema.Finite,
@@ -47,6 +53,7 @@ const seatOf = (row: typeof Row.Type): SeatRow => ({
   modeName: row.mode_name,
   scenarioRef: row.scenario_ref,
   rules: row.rules,
+  agent: row.agent ?? undefined,
   seats: row.seats,
   requester: row.requester ?? undefined,
   createdAtUnixMs: row.created_ms,
@@ -65,7 +72,7 @@ export class SeatRows extends Context.Service<SeatRows, Effect.Success<typeof ma
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const columns = sql.literal(
-    "session_id, seat, mode_name, scenario_ref, rules::text AS rules, seats::text AS seats, requester, last_ordinal, " +
+    "session_id, seat, mode_name, scenario_ref, rules::text AS rules, agent::text AS agent, seats::text AS seats, requester, last_ordinal, " +
       "unavailable, (extract(epoch FROM created_at) * 1000)::float8 AS created_ms"
   )
   const read = (rows: ReadonlyArray<unknown>) =>
@@ -77,9 +84,10 @@ const make = Effect.gen(function* () {
       Effect.forEach(
         seats,
         (one) => sql`
-          INSERT INTO people.seats (session_id, seat, mode_name, scenario_ref, rules, seats, requester)
+          INSERT INTO people.seats (session_id, seat, mode_name, scenario_ref, rules, agent, seats, requester)
           VALUES (${one.sessionId}, ${one.seat}, ${one.modeName}, ${one.scenarioRef},
-            ${JSON.stringify(one.rules)}::text::jsonb, ${JSON.stringify(one.seats)}::text::jsonb,
+            ${JSON.stringify(one.rules)}::text::jsonb,
+            ${one.agent === undefined ? null : JSON.stringify(one.agent)}::text::jsonb, ${JSON.stringify(one.seats)}::text::jsonb,
             ${one.requester ?? null}::text)
           ON CONFLICT DO NOTHING`,
         { discard: true }

@@ -33,6 +33,8 @@ import { type SeatSession, sha256 } from "./SeatSession.ts"
 import type { StoredContent } from "./StoredContent.ts"
 import { expiryOf } from "./suspend/Expiry.ts"
 import { SuspensionRows } from "./suspend/SuspensionRows.ts"
+import { BY_FAILURE, makeTurnFailures } from "./turns/TurnFailures.ts"
+import { TurnRows } from "./turns/TurnRows.ts"
 
 /** The plan of a seat comes to rest after a few rounds; more are a fault of the program. */
 const MAX_ROUNDS = 50
@@ -70,7 +72,7 @@ export class SeatWork extends Context.Service<SeatWork, Effect.Success<typeof ma
     Layer.provideMerge(Layer.mergeAll(OpenLimits.layer, Escalations.layer)),
     Layer.provideMerge(
       AnswerRows.layer.pipe(
-        Layer.provideMerge(Layer.mergeAll(SeatRows.layer, ItemRows.layer, SuspensionRows.layer)),
+        Layer.provideMerge(Layer.mergeAll(SeatRows.layer, ItemRows.layer, SuspensionRows.layer, TurnRows.layer)),
         Layer.provideMerge(
           Layer.mergeAll(RecordRows.layer, AssigneeRows.layer, DelegationRows.layer, EscalationRows.layer)
         ),
@@ -133,6 +135,8 @@ const make = Effect.gen(function* () {
     })
   })
 
+  const { failTurn, noteLate } = yield* makeTurnFailures(locked, store)
+
   const apply = Effect.fnUntraced(function* (session: SeatSession, change: ItemChange) {
     const { row, rules, view } = session
     switch (change._tag) {
@@ -140,8 +144,9 @@ const make = Effect.gen(function* () {
         return yield* create(session, change)
       case "open":
         yield* items.open(change)
-        return yield* escalations.opened(session, change.id)
+        return row.agent === undefined ? yield* escalations.opened(session, change.id) : undefined
       case "close":
+        if (change.state === "expired") yield* noteLate(session, change.id, change.reason)
         return yield* items.close(change)
       case "escalate":
         return yield* escalations.make(session, change.id, change.step, "time")
@@ -152,7 +157,8 @@ const make = Effect.gen(function* () {
         if (item === undefined) return
         const content = { act: change.act, reason: change.reason }
         const basis = basisOf(view, row.seat, rules.reveal)
-        return yield* store(session, { content, basis, item, by: BY_DEADLINE })
+        yield* noteLate(session, change.id, change.reason)
+        return yield* store(session, { content, basis, item, by: row.agent === undefined ? BY_DEADLINE : BY_FAILURE })
       }
       case "id-taken": {
         const { by, id } = change
@@ -176,12 +182,11 @@ const make = Effect.gen(function* () {
         if (changes.length === 0) {
           yield* limits.hold(row, refusal)
           yield* seats.noteOrdinal(row.sessionId, row.seat, view.messages.length)
-          const worked: Worked = {
+          return {
             wakeInMs: wakeIn(wakeAtUnixMs === undefined ? undefined : wakeAtUnixMs - unixMs, refusal),
             isSettled: stored.every(({ state }) => isClosed(state)),
             isAnswered: stored.some(({ state }) => state === "answered" || state === "sent")
-          }
-          return worked
+          } satisfies Worked
         }
         yield* Effect.forEach(changes, (change) => apply(session, change), { discard: true })
       }
@@ -192,10 +197,9 @@ const make = Effect.gen(function* () {
 
   /** The session is over: the questions that are left take no answer. */
   const withdraw = Effect.fnUntraced(function* (session: SeatSession, state: string) {
-    const { row } = session
     const closeAll = Effect.gen(function* () {
       const expiry = yield* expiryOf(suspensions, items.now, session, state)
-      for (const { id, state: was } of yield* items.ofSeat(row.sessionId, row.seat)) {
+      for (const { id, state: was } of yield* items.ofSeat(session.row.sessionId, session.row.seat)) {
         if (was !== "waiting" && was !== "open") continue
         const isExpired = expiry !== undefined && was === "open"
         const reason = expiry ?? `the session is ${state}`
@@ -203,16 +207,18 @@ const make = Effect.gen(function* () {
       }
     })
     yield* locked(session, closeAll)
-    yield* limits.hold(row, undefined)
+    yield* limits.hold(session.row, undefined)
   })
 
-  return { inTransaction: sql.withTransaction, locked, store, reconcile, withdraw }
+  return { inTransaction: sql.withTransaction, locked, store, reconcile, withdraw, failTurn }
 })
 
 /** The row of an answer with its message; undefined for an act that the mode does not have. */
 const answerOf = ({ row, view }: SeatSession, { basis, by, content, item }: Composed): NewAnswer | undefined => {
   const subject = view.messages[item.subject - 1]
-  const reason = reasonWithLine(content.reason, { person: by.person, item: item.id, proposalHash: item.proposalHash })
+  const agent = by.origin === "agent" ? row.agent?.agentRef : undefined
+  const line = { person: by.person, agent, item: item.id, proposalHash: item.proposalHash }
+  const reason = reasonWithLine(content.reason, line)
   const message = actMessage(row.modeName, view.mode, subject?.statement.proposalId ?? "", content, reason)
   if (message === undefined) return undefined
   const payload = encodePayload(message.payloadType, message.payload)

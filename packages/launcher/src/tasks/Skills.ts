@@ -1,10 +1,10 @@
+import { type A2aPart, dataPart, textPart } from "@runplane/domain"
 import * as Result from "effect/Result"
 import { type Catalog, type ScenarioTemplate, type ScenarioVersion, scenarioRefOf } from "../catalog/Catalog.ts"
 import { isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
 import { defaultsOf, findTemplate } from "../compile/CompileLaunch.ts"
 import { invalid, type TaskError, taskError } from "./TaskErrors.ts"
 import type { Received } from "./TaskRequests.ts"
-import { dataPart, type Part, textPart } from "./TaskWire.ts"
 
 /** A scenario that other agents can start: the latest of its versions with `publish: a2a`. */
 export interface Skill {
@@ -86,7 +86,7 @@ export const askParts = (
   why: string,
   skillId: string | undefined,
   skills: ReadonlyArray<Skill>
-): ReadonlyArray<Part> => {
+): ReadonlyArray<A2aPart> => {
   const described = ({ id, version: { formSchema, metadata, templates } }: Skill): JsonObject => ({
     skill: id,
     name: metadata.name,

@@ -1,3 +1,4 @@
+import { INTERNAL_ERROR_CODE, TASK_NOT_FOUND_CODE } from "@runplane/domain"
 import * as Data from "effect/Data"
 import type { JsonObject } from "../common/Json.ts"
 
@@ -19,7 +20,7 @@ const kind = (code: number, status: number, rpcStatus: string, reason: string): 
 
 /** The errors of A2A 1.0 and of JSON-RPC, in both bindings. */
 const KINDS = {
-  TaskNotFound: kind(-32001, 404, "NOT_FOUND", "TASK_NOT_FOUND"),
+  TaskNotFound: kind(TASK_NOT_FOUND_CODE, 404, "NOT_FOUND", "TASK_NOT_FOUND"),
   TaskNotCancelable: kind(-32002, 400, "FAILED_PRECONDITION", "TASK_NOT_CANCELABLE"),
   PushNotSupported: kind(-32003, 400, "FAILED_PRECONDITION", "PUSH_NOTIFICATION_NOT_SUPPORTED"),
   UnsupportedOperation: kind(-32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION"),
@@ -29,8 +30,8 @@ const KINDS = {
   InvalidRequest: kind(-32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST"),
   MethodNotFound: kind(-32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
   ParseError: kind(-32700, 400, "INVALID_ARGUMENT", "INVALID_REQUEST"),
-  Internal: kind(-32603, 500, "INTERNAL", "INTERNAL_ERROR"),
-  Unavailable: kind(-32603, 503, "UNAVAILABLE", "UNAVAILABLE")
+  Internal: kind(INTERNAL_ERROR_CODE, 500, "INTERNAL", "INTERNAL_ERROR"),
+  Unavailable: kind(INTERNAL_ERROR_CODE, 503, "UNAVAILABLE", "UNAVAILABLE")
 } satisfies Readonly<Record<string, Kind>>
 
 export type TaskErrorKind = keyof typeof KINDS

@@ -1,4 +1,4 @@
-import { isTerminal } from "@runplane/domain"
+import { isFinal, isTerminal } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { askParts, type Skill } from "./Skills.ts"
@@ -15,7 +15,7 @@ import {
   statusWithoutRun,
   taskOf
 } from "./TaskView.ts"
-import { type Artifact, isFinal, type Task, type TaskStatus } from "./TaskWire.ts"
+import type { Artifact, Task, TaskStatus } from "./TaskWire.ts"
 
 /** A launched session without a run: how long the control plane may take to record it. Milliseconds. */
 const RECORD_WAIT_MS = 86_400_000

@@ -1,10 +1,10 @@
-import { isOneLine, jsonFaultText, parseExactJson } from "@runplane/domain"
+import { isOneLine, jsonFaultText, parseExactJson, TASK_STATES } from "@runplane/domain"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { type Json, type JsonObject, withoutNulls } from "../common/Json.ts"
 import { invalid, type TaskError, taskError } from "./TaskErrors.ts"
-import { TASK_STATES, type TaskState, USED_STATES } from "./TaskWire.ts"
+import { type TaskState, USED_STATES } from "./TaskWire.ts"
 
 /** Characters of an id that a client chooses. */
 const MAX_ID = 256

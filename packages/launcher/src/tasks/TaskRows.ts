@@ -1,8 +1,9 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
+import { isFinal } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { JsonObject } from "../common/Json.ts"
-import { isFinal, type TaskState, USED_STATES } from "./TaskWire.ts"
+import { type TaskState, USED_STATES } from "./TaskWire.ts"
 
 const Row = Schema.Struct({
   id: Schema.String,

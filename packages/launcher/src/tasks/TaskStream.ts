@@ -1,5 +1,13 @@
 import type { RunStreamEvent } from "@runplane/api"
-import { type CanonicalEvent, noSubjects, sentenceOf, sentenceText, subjectName, withSubject } from "@runplane/domain"
+import {
+  type CanonicalEvent,
+  isFinal,
+  noSubjects,
+  sentenceOf,
+  sentenceText,
+  subjectName,
+  withSubject
+} from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { oneLine } from "../common/LaunchErrors.ts"
@@ -7,7 +15,7 @@ import { type TaskError, taskError } from "./TaskErrors.ts"
 import type { TaskRow } from "./TaskRows.ts"
 import type { TaskRuns } from "./TaskRuns.ts"
 import { type SeenRun, statusOf } from "./TaskView.ts"
-import { type Artifact, isFinal, type StreamResponse, type Task, type TaskStatus } from "./TaskWire.ts"
+import type { Artifact, StreamResponse, Task, TaskStatus } from "./TaskWire.ts"
 
 /** An object of a stream with the index of the event that it reaches. */
 export interface TaskUpdate {

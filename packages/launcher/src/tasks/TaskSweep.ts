@@ -1,6 +1,6 @@
+import { isFinal } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { TaskReadOptions } from "./TaskReads.ts"
-import { isFinal } from "./TaskWire.ts"
 
 /** A task that waits for inputs is deleted then. Milliseconds. */
 const INPUTS_WAIT_MS = 86_400_000

@@ -1,21 +1,20 @@
 import type { DecisionWhy, Run, RunCard, RunSeal } from "@runplane/api"
-import { isTerminal, RecordedLaunch, type RunStatus, type VerdictState } from "@runplane/domain"
+import {
+  type A2aPart,
+  dataPart,
+  isFinal,
+  isTerminal,
+  MARKDOWN_TYPE,
+  RecordedLaunch,
+  type RunStatus,
+  textPart,
+  type VerdictState
+} from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { JsonObject } from "../common/Json.ts"
 import type { OpenQuestion, TaskRow } from "./TaskRows.ts"
-import {
-  type Artifact,
-  dataPart,
-  isFinal,
-  MARKDOWN_TYPE,
-  type Message,
-  type Part,
-  type Task,
-  type TaskState,
-  type TaskStatus,
-  textPart
-} from "./TaskWire.ts"
+import type { Artifact, Message, Task, TaskState, TaskStatus } from "./TaskWire.ts"
 
 /** What a run has to say about its task. */
 export interface SeenRun {
@@ -86,7 +85,7 @@ const cardText = (card: typeof RunCard.Type | undefined): string =>
 export const agentMessage = (
   { contextId, id }: Pick<TaskRow, "contextId" | "id">,
   what: string,
-  parts: ReadonlyArray<Part>
+  parts: ReadonlyArray<A2aPart>
 ): Message => ({ messageId: `${id}:${what}`, contextId, taskId: id, role: "ROLE_AGENT", parts })
 
 /** The status of a task with a text. */
@@ -103,7 +102,7 @@ export const statusOf = (
 })
 
 /** The status of a task without a run that can be read. */
-export const statusWithoutRun = (row: TaskRow, parts?: ReadonlyArray<Part>): TaskStatus =>
+export const statusWithoutRun = (row: TaskRow, parts?: ReadonlyArray<A2aPart>): TaskStatus =>
   parts === undefined
     ? statusOf(row, row.state, row.stateAtUnixMs, row.reason ?? (isFinal(row.state) ? "" : "the launch is under way"))
     : { state: row.state, timestamp: iso(row.stateAtUnixMs), message: agentMessage(row, "inputs", parts) }

@@ -1,4 +1,5 @@
 import { describeSqlError } from "@runplane/database"
+import { isFinal } from "@runplane/domain"
 import { forever, Shutdown } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -20,7 +21,7 @@ import { makeTaskRows, type TaskRow } from "./TaskRows.ts"
 import { makeTaskRuns } from "./TaskRuns.ts"
 import { streamOf, type TaskUpdate } from "./TaskStream.ts"
 import { makeTaskSweep, SWEEP_MS } from "./TaskSweep.ts"
-import { isFinal, type Task } from "./TaskWire.ts"
+import type { Task } from "./TaskWire.ts"
 
 /** How long a request waits at most for the end of its task. Milliseconds. */
 export const LONGEST_WAIT_MS = 600_000

@@ -42,6 +42,26 @@ describe("the bootstrap of an agent", () => {
     })
   })
 
+  it("names the agents that speak A2A, which are waited for as long as their turns or other agents take", () => {
+    const given = assignment("one")
+    const agent = {
+      ...{ agentRef: "remote-agent", entrypoint: "https://a.example.org/card", cardSha256: "0".repeat(64) },
+      ...{ signature: "not signed", interface: { url: "https://a.example.org/a2a", binding: "JSONRPC" } as const }
+    }
+    const remote = { ...agent, interface: { ...agent.interface, streaming: false } }
+    const a2a = {
+      one: { rules: {}, agent: remote },
+      two: { rules: { acts: ["evaluate", "vote"], deadline: "2m" } as const, agent: remote }
+    }
+    assert.deepStrictEqual(
+      bootstrapOf({ ...given, compiled: { ...given.compiled, a2a } }, settings(runtime))["wait_for"],
+      [
+        { participant_id: "one", evaluates: false, deadline_ms: 60_000 },
+        { participant_id: "two", evaluates: true, deadline_ms: 120_000 }
+      ]
+    )
+  })
+
   it("gives each agent the seed and the model of its gate", () => {
     const given = assignment("one")
     const { runDescriptor } = given.compiled

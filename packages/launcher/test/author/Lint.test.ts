@@ -23,6 +23,7 @@ const lint = (tree: MemoryTree) =>
       compileSchema: compileInputSchema,
       knowsAgent: () => true,
       isPerson: undefined,
+      isRemote: undefined,
       policies: yield* checkPolicyFiles("/packs/_policies")
     })
     return {

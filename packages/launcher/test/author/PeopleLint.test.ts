@@ -28,14 +28,15 @@ const block = (first: string): string => {
     .join("\n")
 }
 
-const lint = (people: string, more: MemoryTree = {}, signIn?: "key" | "oidc") =>
+const lint = (people: string, more: MemoryTree = {}, signIn?: "key" | "oidc", remote?: string) =>
   Effect.gen(function* () {
     const packs = yield* openPacks("/packs")
     const directories = (yield* packs.list("/packs")).filter((path) => !path.startsWith("/packs/_"))
     const { findings } = yield* lintPacks(packs, directories, {
       compileSchema: compileInputSchema,
       knowsAgent: () => true,
-      isPerson: (agentRef) => agentRef === "agent-b",
+      isPerson: (agentRef) => agentRef === "agent-b" && remote === undefined,
+      isRemote: remote === undefined ? undefined : (agentRef) => agentRef === remote,
       signIn,
       policies: yield* checkPolicyFiles("/packs/_policies")
     })
@@ -71,6 +72,27 @@ describe("lint of seats", () => {
         (text) => !text.includes("can be met without")
       )
       assert.deepStrictEqual(unused, [])
+    })
+  )
+
+  it.effect("warns that an abstention of an agent that speaks A2A counts toward a quorum of votes", () =>
+    Effect.gen(function* () {
+      const policy = {
+        ...{ policy_id: "policy.quorum", mode: "macp.mode.decision.v1", schema_version: 3 },
+        rules: { voting: { algorithm: "majority" }, commitment: { require_vote_quorum: true } }
+      }
+      const policies = { "/packs/_policies/policy.quorum.json": JSON.stringify(policy) }
+      const says = yield* lint(
+        "policyVersion: policy.quorum\na2a: { second: { onFailure: abstain } }",
+        policies,
+        undefined,
+        "agent-b"
+      )
+      const line = says.find((text) => text.includes("abstention"))
+      assert.match(
+        line ?? says.join(),
+        /^warning demo\/.*scenario\.yaml:\d+: .*policy\.quorum an abstention counts as a voter of the quorum, also one by a failed turn$/
+      )
     })
   )
 

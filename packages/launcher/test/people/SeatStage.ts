@@ -21,7 +21,7 @@ import { Returns } from "../../src/people/Returns.ts"
 import { SeatRows } from "../../src/people/SeatRows.ts"
 import { SeatRunner } from "../../src/people/SeatRunner.ts"
 import { SeatWork } from "../../src/people/SeatWork.ts"
-import { layerPersons, layerTokens, SEAT } from "./SeatNames.ts"
+import { layerPersons, layerRemotes, layerTokens, SEAT } from "./SeatNames.ts"
 
 export { SEAT }
 export const DECISION = "macp.mode.decision.v1"
@@ -41,7 +41,7 @@ export const layerSeats = (
   ).pipe(
     Layer.provideMerge(SeatRunner.layer),
     Layer.provideMerge(SeatWork.layer),
-    Layer.provide([layerTokens, persons]),
+    Layer.provide([layerTokens, persons, layerRemotes]),
     Layer.provide(Layer.succeed(RunRecords, records)),
     Layer.provideMerge(ParticipantClient.layerGrpc({ address: runtime })),
     Layer.provideMerge(database)

@@ -1,5 +1,5 @@
 import type { Reading, Row, SettingType } from "./Setting.ts"
-import { row, settingsOf } from "./Setting.ts"
+import { developmentRow, row, settingsOf } from "./Setting.ts"
 import {
   address,
   databaseAddress,
@@ -161,6 +161,10 @@ export const LaunchSettings = settingsOf(
       [],
       "Names of variables of the service's environment that agents may see beside PATH, HOME and the like, such as " +
         "OPENAI_API_KEY."
+    ),
+    A2A_ALLOW_PRIVATE: developmentRow(
+      flag,
+      "Whether agents that speak A2A may be at loopback and private addresses, and be called over http."
     ),
     EXAMPLE_AGENT_USER: row(
       word,

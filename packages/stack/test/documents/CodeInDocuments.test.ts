@@ -9,6 +9,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
 
 /** The test that runs each block as printed; it names the document. */
 const RUN_BY: Readonly<Record<string, string>> = {
+  "docs/reference/a2a.md: a2a:": "packages/launcher/test/remote/RemoteDocument.test.ts",
   "docs/reference/analytics.md: CREATE VIEW tombstones AS SELECT * FROM file('ARCHIVE/tombstones/*/*.parquet', Parquet, 'run_id String');":
     "packages/stack/test/Analytics.fault.test.ts",
   "docs/reference/analytics.md: SELECT toStartOfWeek(ts, 1) AS week, model, sum(calls) AS calls, sum(toInt64(round(cost_usd * 1e9))) / 1e9 AS usd":

@@ -15,7 +15,7 @@ export interface Brief {
   readonly framework: string
   /** All participants, itself included, in the scenario's order. */
   readonly participants: ReadonlyArray<string>
-  /** The participants that are people, whom nothing is decided without before their deadline. */
+  /** People, and agents that speak A2A: nothing is decided without them before their deadline. */
   readonly people: ReadonlyArray<PersonWait>
   /** The scenario's facts; a strategy decodes the ones that it knows. */
   readonly context: unknown

@@ -1,4 +1,5 @@
 import {
+  A2A_TURN,
   Field,
   idempotencyKey,
   isOneLine,
@@ -47,15 +48,18 @@ export const NewArtifact = Schema.Struct({
     PEOPLE_ITEM,
     PEOPLE_ANSWER,
     PEOPLE_QUESTION,
+    A2A_TURN,
     SHADOW_ACTS
   ]).annotate({
-    description: "What it is; only the launch service may add `people.*` and `shadow.acts`",
+    description: "What it is; only the launch service may add `people.*`, `a2a.turn` and `shadow.acts`",
     examples: ["report"]
   }),
   label: Field.text("Name for readers", "Post-mortem").check(Schema.isMinLength(1), isOneLine),
   uri: optional(Field.text("Where it is kept, when not here", "https://example.org/reports/17")),
   inline: optional(
-    Field.object("The artifact itself, any JSON object; of the kinds `people.*` and `shadow.acts` one of their form")
+    Field.object(
+      "The artifact itself, any JSON object; of the kinds `people.*`, `a2a.turn` and `shadow.acts` one of their form"
+    )
   ),
   idempotencyKey: optional(
     idempotencyKey(

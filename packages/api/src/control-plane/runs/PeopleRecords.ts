@@ -1,4 +1,4 @@
-import { PeopleAnswer, PeopleItem, PeopleQuestion } from "@runplane/domain"
+import { PeopleAnswer, PeopleItem, PeopleQuestion, TurnRecord } from "@runplane/domain"
 import { bodySchema } from "../../validation/RequestSchema.ts"
 
 /** The content of an artifact of the kind `people.item`, as the launch service sends it. */
@@ -9,3 +9,6 @@ export const peopleAnswerContent = bodySchema(PeopleAnswer, { unknownKeys: "reje
 
 /** The content of an artifact of the kind `people.question`. */
 export const peopleQuestionContent = bodySchema(PeopleQuestion, { unknownKeys: "reject" })
+
+/** The content of an artifact of the kind `a2a.turn`. */
+export const a2aTurnContent = bodySchema(TurnRecord, { unknownKeys: "reject" })

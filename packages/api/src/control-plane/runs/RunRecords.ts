@@ -1,4 +1,5 @@
 import {
+  A2A_TURN,
   Field,
   PEOPLE_ANSWER,
   PEOPLE_ITEM,
@@ -24,11 +25,13 @@ const ArtifactKind = Schema.Literals([
   PEOPLE_ITEM,
   PEOPLE_ANSWER,
   PEOPLE_QUESTION,
+  A2A_TURN,
   SHADOW_ACTS
 ]).annotate({
   description:
     "What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, " +
-    "people.answer its answer, shadow.acts what an agent did that was tried beside a participant"
+    "people.answer its answer, a2a.turn a turn of an agent that speaks A2A, shadow.acts what an agent did that was " +
+    "tried beside a participant"
 })
 export const isArtifactKind = Schema.is(ArtifactKind)
 

@@ -1,7 +1,7 @@
 import type { Run, RunUsage } from "@runplane/api"
 import { isJsonObject, objectAt, RunId, type RunMode, type RunStatus, textAt } from "@runplane/domain"
+import { shownUrl } from "@runplane/server"
 import type * as Schema from "effect/Schema"
-import { shownUrl } from "../../platform/http/CallbackTargets.ts"
 
 /** The columns of a `RunRow`, of `runs` as `r` and `run_heads` as `h`. */
 const columnsWith = (metadata: string) => `

@@ -1,19 +1,12 @@
 import { lookup } from "node:dns/promises"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { guardedLookup, literalAddress, reasonOf, refusalOf, TargetRefused, whyRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
-import {
-  guardedLookup,
-  literalAddress,
-  reasonOf,
-  refusalOf,
-  TargetRefused,
-  whyRefused
-} from "../../platform/http/CallbackTargets.ts"
 import { WebhookSettings } from "./WebhookSettings.ts"
 
 /**

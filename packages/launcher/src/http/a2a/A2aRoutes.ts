@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { type Actor, mayUse, RUNPLANE_VERSION, roleText } from "@runplane/api"
+import { A2A_VERSION_HEADER } from "@runplane/domain"
 import { launcherForm, RouteGuard, readSettings, ServiceSettings, Shutdown } from "@runplane/server"
 import * as ByteSize from "effect/ByteSize"
 import * as Clock from "effect/Clock"
@@ -95,7 +96,9 @@ const makeCalls = Effect.fnUntraced(function* (tasks: TasksShape) {
       metrics.answered(label, outcomeOf(error))
       return binding.error(error)
     }
-    const version = versionFault(request.headers["a2a-version"] ?? queryOf(request).get("A2A-Version") ?? undefined)
+    const version = versionFault(
+      request.headers[A2A_VERSION_HEADER] ?? queryOf(request).get("A2A-Version") ?? undefined
+    )
     if (version !== undefined) return refuse(version)
     if (method === undefined) return refuse(taskError("MethodNotFound", "no method has this name"))
     if (!mayUse(actor.role, method.access)) {

@@ -1,5 +1,5 @@
+import { A2A_VERSION, JSON_TYPE, MARKDOWN_TYPE, TEXT_TYPE } from "@runplane/domain"
 import type { Skill } from "../../tasks/Skills.ts"
-import { JSON_TYPE, MARKDOWN_TYPE, PROTOCOL_VERSION, TEXT_TYPE } from "../../tasks/TaskWire.ts"
 
 /** What the card says of the service beside its skills. */
 export interface CardFacts {
@@ -56,7 +56,7 @@ export const agentCardOf = (facts: CardFacts, skills: ReadonlyArray<Skill>) => (
   supportedInterfaces: ["JSONRPC", "HTTP+JSON"].map((protocolBinding) => ({
     url: facts.url,
     protocolBinding,
-    protocolVersion: PROTOCOL_VERSION
+    protocolVersion: A2A_VERSION
   })),
   capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
   ...security(facts),

@@ -1,10 +1,10 @@
+import { A2A_VERSION } from "@runplane/domain"
 import { encodeFrames, sseResponse } from "@runplane/server"
 import { HttpServerResponse } from "effect/http"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { httpErrorOf, rpcErrorOf, type TaskError, taskError } from "../../tasks/TaskErrors.ts"
 import type { TaskUpdate } from "../../tasks/TaskStream.ts"
-import { PROTOCOL_VERSION } from "../../tasks/TaskWire.ts"
 
 /** How the answers of one binding look. */
 export interface Binding {
@@ -133,5 +133,5 @@ export const versionFault = (version: string | undefined): TaskError | undefined
   const asked = version === undefined || version === "" ? "0.3" : version
   if (VERSION.test(asked)) return undefined
   const shown = asked.length > 32 ? `${asked.slice(0, 32)}...` : asked
-  return taskError("VersionNotSupported", `version ${shown} is not served: send A2A-Version: ${PROTOCOL_VERSION}`)
+  return taskError("VersionNotSupported", `version ${shown} is not served: send A2A-Version: ${A2A_VERSION}`)
 }

@@ -18,7 +18,7 @@ import { layerPeopleDatabase } from "../../../src/people/PeopleDatabase.ts"
 import { layerRecordOutbox } from "../../../src/people/RecordOutbox.ts"
 import { SeatRunner } from "../../../src/people/SeatRunner.ts"
 import { SeatWork } from "../../../src/people/SeatWork.ts"
-import { layerPersons, layerTokens, SEAT } from "../SeatNames.ts"
+import { layerPersons, layerRemotes, layerTokens, SEAT } from "../SeatNames.ts"
 import type { KillStep } from "./KillSteps.ts"
 
 const env = (name: string) => process.env[name] ?? ""
@@ -97,7 +97,7 @@ const Records = Layer.succeed(
 const service = Layer.merge(Answers.layer, layerRecordOutbox).pipe(
   Layer.provideMerge(SeatRunner.layer),
   Layer.provideMerge(KilledWork),
-  Layer.provide([layerTokens, layerPersons(), KilledClient, Records]),
+  Layer.provide([layerTokens, layerRemotes, layerPersons(), KilledClient, Records]),
   Layer.provideMerge(layerPeopleDatabase({ url: env("SEAT_DATABASE") }))
 )
 

@@ -16,7 +16,7 @@ import { SeatRunner } from "../../../src/people/SeatRunner.ts"
 import { SeatWork } from "../../../src/people/SeatWork.ts"
 import { SuspensionTimes } from "../../../src/people/suspend/SuspensionPlans.ts"
 import { SuspensionRows } from "../../../src/people/suspend/SuspensionRows.ts"
-import { layerPersons, layerTokens, SEAT } from "../SeatNames.ts"
+import { layerPersons, layerRemotes, layerTokens, SEAT } from "../SeatNames.ts"
 import type { SuspensionStep } from "./SuspensionSteps.ts"
 
 const env = (name: string) => process.env[name] ?? ""
@@ -73,7 +73,7 @@ const KilledRows = Layer.effect(
 const service = Answers.layer.pipe(
   Layer.provideMerge(SeatRunner.layer),
   Layer.provideMerge(KilledRows),
-  Layer.provide([layerTokens, layerPersons(), Layer.succeed(RunRecords, RunRecords.none)]),
+  Layer.provide([layerTokens, layerRemotes, layerPersons(), Layer.succeed(RunRecords, RunRecords.none)]),
   Layer.provide(Layer.succeed(SuspensionTimes, { reactionMs: 50, agentsMs: 300, callMs: 1_000 })),
   Layer.provideMerge(KilledClient),
   Layer.provideMerge(layerPeopleDatabase({ url: env("SEAT_DATABASE") }))

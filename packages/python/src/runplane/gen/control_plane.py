@@ -416,7 +416,7 @@ class _AlertBudgetRequired(TypedDict):
     name: str
     """Name, for readers."""
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
     per: AlertPer
     window: AlertWindow
     key: str
@@ -556,7 +556,7 @@ class _AlertRuleChangeRequired(TypedDict):
     per: AlertPer
     window: AlertWindow
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleChangeLevelsItem]
     """Thresholds, ascending."""
 
@@ -613,7 +613,7 @@ class _AlertRuleRequestRequired(TypedDict):
     per: AlertPer
     window: AlertWindow
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleRequestLevelsItem]
     """Thresholds, ascending."""
 
@@ -666,7 +666,7 @@ class _AlertRuleStateRequired(TypedDict):
     zone: str
     """IANA name of the zone of calendar periods."""
     measure: str
-    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, agreementBelow, or markBelow: and the name of a mark."""
+    """One of costUsd, guessedCostUsd, tokens, llmCalls, toolCalls, events, durationMs, silenceMs, denials, failedRuns, failureRate, negativeRate, disagreement, mindChanges, repeats, outOfReach, receiptFaults, personSilent, personUnreached, personUnnotified, failedTurns, agreementBelow, or markBelow: and the name of a mark."""
     levels: List[AlertRuleStateLevelsItem]
     """Thresholds, ascending."""
     createdAt: str
@@ -830,8 +830,8 @@ class _ArtifactRequired(TypedDict):
     id: str
     """Id of the artifact: UUID."""
     runId: RunId
-    kind: Literal["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output", "macp.receipt", "people.item", "people.answer", "people.question", "shadow.acts"]
-    """What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, people.answer its answer, shadow.acts what an agent did that was tried beside a participant."""
+    kind: Literal["trace", "json", "report", "log", "bundle", "otlp.input", "otlp.output", "macp.receipt", "people.item", "people.answer", "people.question", "a2a.turn", "shadow.acts"]
+    """What it is; macp.receipt is the runtime's receipt of the decision, people.item a question to a person, people.answer its answer, a2a.turn a turn of an agent that speaks A2A, shadow.acts what an agent did that was tried beside a participant."""
     label: str
     """Name for readers."""
     createdAt: str
@@ -850,8 +850,8 @@ class Artifact(_ArtifactRequired, total=False):
 
 
 class _ArtifactRequestRequired(TypedDict):
-    kind: Literal["trace", "json", "report", "log", "bundle", "people.item", "people.answer", "people.question", "shadow.acts"]
-    """What it is; only the launch service may add `people.*` and `shadow.acts`."""
+    kind: Literal["trace", "json", "report", "log", "bundle", "people.item", "people.answer", "people.question", "a2a.turn", "shadow.acts"]
+    """What it is; only the launch service may add `people.*`, `a2a.turn` and `shadow.acts`."""
     label: str
     """Name for readers."""
 
@@ -862,7 +862,7 @@ class ArtifactRequest(_ArtifactRequestRequired, total=False):
     uri: str
     """Where it is kept, when not here."""
     inline: Dict[str, Any]
-    """The artifact itself, any JSON object; of the kinds `people.*` and `shadow.acts` one of their form."""
+    """The artifact itself, any JSON object; of the kinds `people.*`, `a2a.turn` and `shadow.acts` one of their form."""
     idempotencyKey: str
     """A key of this artifact in its run: a second request with it and the same artifact answers with the first one."""
 

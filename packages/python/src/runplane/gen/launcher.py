@@ -271,6 +271,7 @@ class CompileLaunchResult(_CompileLaunchResultRequired, total=False):
 
     initiator: LaunchInitiator
     people: PeopleText
+    a2a: RemoteTurns
     shadows: List[CompileLaunchResultShadowsItem]
     """Agents that are tried beside a participant: they change nothing in the session."""
 
@@ -1594,6 +1595,49 @@ class QuestionedItem(TypedDict):
     """Id of the item: UUID."""
     questions: List[ItemQuestion]
     """All questions about it, the first one first."""
+
+
+class RemoteTurnsValueRules(TypedDict, total=False):
+    ask: Literal["always", "pivotal"]
+    when: Literal["proposed", "evaluated", "others-voted"]
+    acts: List[Literal["evaluate", "object", "vote", "abstain", "approve", "reject", "accept", "decline"]]
+    deadline: str
+    stale: Literal["proposal", "record"]
+    onFailure: Literal["nothing", "abstain"]
+
+
+class _RemoteTurnsValueAgentInterfaceRequired(TypedDict):
+    url: str
+    binding: Literal["JSONRPC", "HTTP+JSON"]
+    streaming: bool
+
+
+class RemoteTurnsValueAgentInterface(_RemoteTurnsValueAgentInterfaceRequired, total=False):
+    tenant: str
+
+
+class _RemoteTurnsValueAgentRequired(TypedDict):
+    agentRef: str
+    """Its name in the catalog."""
+    entrypoint: str
+    """Address of its card."""
+    cardSha256: str
+    """SHA-256 of the card as it was served, hexadecimal."""
+    signature: str
+    """What is known of the signatures of the card, in words."""
+    interface: RemoteTurnsValueAgentInterface
+
+
+class RemoteTurnsValueAgent(_RemoteTurnsValueAgentRequired, total=False):
+    auth: str
+    """The variable of the service's environment with its credential."""
+
+
+class RemoteTurnsValue(TypedDict):
+    rules: RemoteTurnsValueRules
+    agent: RemoteTurnsValueAgent
+
+RemoteTurns = Dict[str, "RemoteTurnsValue"]
 
 
 class Requester(TypedDict, total=False):

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns"
 import { createServer, get } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
-import { guardedLookup, literalAddress, refusalOf, whyRefused } from "../../../src/platform/http/CallbackTargets.ts"
+import { guardedLookup, literalAddress, refusalOf, whyRefused } from "../src/CallbackTargets.ts"
 
 describe("targets of callbacks", () => {
   for (const address of [

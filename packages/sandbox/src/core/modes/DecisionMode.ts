@@ -88,19 +88,21 @@ const object: Move<DecisionState> = (state, message, { release }) => {
 }
 
 /** The vote of `closer` ends proposals, evaluations and objections; every vote does where it is undefined. */
-const voteClosedBy = (closer: string | undefined): Move<DecisionState> => (state, message, { release }) => {
-  if (state.phase !== "Evaluation" && state.phase !== "Voting") return refused
-  return Result.flatMap(decodePayload(Wire.VotePayloadSchema, message.payload), (payload) => {
-    const choice = spelled(payload.vote, upper, release)
-    const key = JSON.stringify([payload.proposalId, message.sender])
-    if (!HashMap.has(state.proposals, payload.proposalId) || !VOTES.has(choice) || HashMap.has(state.votes, key)) {
-      return refused
-    }
-    const cast = { proposalId: payload.proposalId, voter: message.sender, vote: choice }
-    const phase = closer === undefined || closer === message.sender ? ("Voting" as const) : state.phase
-    return Result.succeed({ ...state, phase, votes: HashMap.set(state.votes, key, cast) })
-  })
-}
+const voteClosedBy =
+  (closer: string | undefined): Move<DecisionState> =>
+  (state, message, { release }) => {
+    if (state.phase !== "Evaluation" && state.phase !== "Voting") return refused
+    return Result.flatMap(decodePayload(Wire.VotePayloadSchema, message.payload), (payload) => {
+      const choice = spelled(payload.vote, upper, release)
+      const key = JSON.stringify([payload.proposalId, message.sender])
+      if (!HashMap.has(state.proposals, payload.proposalId) || !VOTES.has(choice) || HashMap.has(state.votes, key)) {
+        return refused
+      }
+      const cast = { proposalId: payload.proposalId, voter: message.sender, vote: choice }
+      const phase = closer === undefined || closer === message.sender ? ("Voting" as const) : state.phase
+      return Result.succeed({ ...state, phase, votes: HashMap.set(state.votes, key, cast) })
+    })
+  }
 
 const recordOf = ({ evaluations, objections, proposals, votes }: DecisionState): DecisionRecord => ({
   mode: "decision",

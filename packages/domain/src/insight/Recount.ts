@@ -1,4 +1,5 @@
 import * as Result from "effect/Result"
+import type { ShadowFact } from "../events/ShadowFact.ts"
 import { weigherOf } from "../policies/DecisionEvaluation.ts"
 import { policyThreshold } from "../policies/Evaluation.ts"
 import type { SessionTerms } from "../policies/SessionRecord.ts"
@@ -7,6 +8,7 @@ import { actionLog } from "./ActionLog.ts"
 import { type ActivePolicy, isAllowed } from "./ActivePolicy.ts"
 import type { Deliberation } from "./Deliberation.ts"
 import { positionUnder } from "./Position.ts"
+import { withShadow } from "./WithShadow.ts"
 
 /**
  * What a recount without some participants says: the decision is still allowed, or it would be refused, which is no
@@ -27,6 +29,7 @@ export type NotCounted =
   | "the policy names it"
   | "the policy cannot be met without it"
   | "too many acts"
+  | "no vote of the shadow"
 
 export type SeatRecount =
   | { readonly kind: "counted"; readonly outcome: RecountedOutcome }
@@ -68,6 +71,30 @@ export const recountOf = (
   return Result.succeed({ mode, terms: other.sessionRules.terms, acts, positive, decided })
 }
 
+/**
+ * The votes of a run counted again as if the shadow had acted in place of its participant, whose proposals stay. The
+ * acts of the others stay as they were: they answered the participant.
+ */
+export const recountWithShadow = (run: Deliberation, by: ActivePolicy, shadow: ShadowFact): SeatRecount => {
+  const recorded = recountOf(run, by)
+  if (Result.isFailure(recorded)) return { kind: "not counted", reason: recorded.failure }
+  const { mode, positive, terms } = recorded.success
+  const { acts, commitment } = withShadow(run, shadow)
+  const before = acts.filter(({ index }) => commitment === undefined || index < commitment.index)
+  const counted = positionUnder(run, { mode, terms }).counted(before).map(statementOf)
+  return { kind: "counted", outcome: outcomeUnder(mode, terms, counted, positive) }
+}
+
+const outcomeUnder = (
+  mode: Recount["mode"],
+  terms: SessionTerms,
+  acts: ReadonlyArray<Statement>,
+  positive: boolean
+): RecountedOutcome => {
+  if (isStillAllowed(mode, terms, acts, positive)) return "same"
+  return isStillAllowed(mode, terms, acts, !positive) ? "opposite" : "none"
+}
+
 /** What rules read of an act, without its position, so that equal runs are equal. */
 const statementOf = ({
   by,
@@ -96,9 +123,7 @@ export const recountWithout = (recount: Recount, removed: ReadonlySet<string>): 
     return { kind: "not counted", reason: "made the decided proposal" }
   }
   const left = said.filter(({ proposalId }) => opened.has(proposalId))
-  if (isStillAllowed(mode, rest, left, positive)) return { kind: "counted", outcome: "same" }
-  const outcome = isStillAllowed(mode, rest, left, !positive) ? "opposite" : "none"
-  return { kind: "counted", outcome }
+  return { kind: "counted", outcome: outcomeUnder(mode, rest, left, positive) }
 }
 
 /** A quorum has the outcome that its approvals say, also where a runtime would take either. */

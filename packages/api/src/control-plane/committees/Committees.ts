@@ -4,7 +4,8 @@ import { commaSeparated, integer, isoDate, withDefault } from "../../validation/
 import { querySchema } from "../../validation/RequestSchema.ts"
 import { searchText } from "../query/DescribedField.ts"
 import { runQueryFields } from "../query/QueryFields.ts"
-import { CommitteeIndependence, CommitteeWorth, committeeFields, countedShare, seat } from "./CommitteeFigures.ts"
+import { CommitteeIndependence, CommitteeWorth, committeeFields } from "./CommitteeFigures.ts"
+import { countedShare, seat } from "./FigureFields.ts"
 
 const optional = Schema.optionalKey
 

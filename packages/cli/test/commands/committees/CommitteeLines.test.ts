@@ -41,8 +41,12 @@ const independence = Schema.decodeUnknownSync(CommitteeIndependence)({
     { seat: "lead", runs: 0, cases: 0, errors: 0, leftOut: "no value" }
   ],
   pairs: [pair("a", "lead"), pair("a", "b", 0.66)],
-  sharedModels: [{ model: "m-small", seats: ["a", "b"] }]
+  sharedModels: [{ model: "m-small", seats: ["a", "b"] }],
+  shadows: [],
+  shadowsLeftOut: 0
 })
+
+const shadow = { shadow: "b~new", as: "b", agent: "new", tried: 60 }
 
 describe("a committee as text", () => {
   it("has its figure, its seats, and the pairs that err together first", () => {
@@ -62,6 +66,31 @@ describe("a committee as text", () => {
     ])
   })
 
+  it("has shadows apart from the seats", () => {
+    const shadowed = Schema.decodeUnknownSync(CommitteeIndependence)({
+      ...independence,
+      shadows: [
+        {
+          ...{ ...shadow, runs: 58, cases: 58, errors: 12, accuracy: share(0.79) },
+          pairs: [pair("a", "b~new", 0.2), pair("b", "b~new", 0.7)]
+        }
+      ],
+      shadowsLeftOut: 1
+    })
+    const plain = independenceLines(independence, 120)
+    const lines = independenceLines(shadowed, 120)
+    assert.deepStrictEqual(lines.slice(0, plain.length), plain)
+    assert.deepStrictEqual(lines.slice(plain.length + 2), [
+      "SHADOW  BESIDE  TRIED IN  RIGHT                ERRORS",
+      "b~new   b       60 runs   79 % (69 % to 84 %)  12 of 58",
+      "",
+      "A SEAT AND A SHADOW  BOTH ERRED  CORRELATION OF ERRORS  AT MOST  SAME VOTE",
+      "b, b~new             9 of 60     0.70 (0.50 to 0.80)    0.90     88 %, 53 of 60",
+      "a, b~new             9 of 60     0.20 (0.00 to 0.30)    0.90     88 %, 53 of 60",
+      "1 more shadow without figures: tried earlier"
+    ])
+  })
+
   it("has what each seat is worth", () => {
     const seat = (name: string, changed: number, more: object) => ({
       ...{ seat: name, runs: 400, cases: 380, notCounted: {}, changed: counted(changed, 400) },
@@ -73,13 +102,39 @@ describe("a committee as text", () => {
       seats: [
         seat("a", 40, { meanSavedMs: 1_234, guessedCostUsd: 1 }),
         seat("b", 0, { idle: { atMost: 0.0079 }, notCounted: { "opened the session": 2 } })
-      ]
+      ],
+      shadows: [],
+      shadowsLeftOut: 0
     })
     assert.deepStrictEqual(worthLines(found, 160).slice(3), [
       "WITHOUT  NO DECISION              RIGHT LOST  WRONG PREVENTED  PIVOTAL    COST A RUN  EARLIER BY  NOT COUNTED",
       "a        40 of 400                40 of 300   0 of 300         40 of 390  ≈ $0.0100   ≈ 1.2 s     -",
       "b        0 of 400, at most 0.8 %  0 of 300    0 of 300         0 of 390   $0.0100     -           2 opened the session"
     ])
+  })
+
+  it("has what a shadow would have changed, and its votes beside those of its participant", () => {
+    const found = (more: object) =>
+      Schema.decodeUnknownSync(CommitteeWorth)({
+        ...{ ...set, summary: "2 seats", runs: 400, costUsd: 8, seats: [], shadowsLeftOut: 0 },
+        shadows: [
+          {
+            ...{ ...shadow, summary: "s", runs: 58, cases: 58, notCounted: { "no vote of the shadow": 2 } },
+            ...{ changed: counted(3, 58), rightLost: counted(1, 50), wrongPrevented: counted(2, 50) },
+            ...{ oppositeAllowed: 1, paired: { ...paired, ...more } },
+            cost: { runs: 58, costUsd: 0.58, costPerRunUsd: 0.01, guessedCostUsd: 0.1 }
+          }
+        ]
+      })
+    const paired = {
+      ...{ runs: 50, cases: 50, participantRight: 38, shadowRight: 44, participantOnly: 2, shadowOnly: 8 },
+      ...{ p: 0.109375, isTooFew: false }
+    }
+    assert.deepStrictEqual(worthLines(found({}), 160).slice(-2), [
+      "SHADOW  NO DECISION  RIGHT LOST  WRONG PREVENTED  RIGHT VOTES  ITS PARTICIPANT'S  P      COST A RUN  NOT COUNTED",
+      "b~new   3 of 58      1 of 50     2 of 50          44 of 50     38 of 50           0.109  ≈ $0.0100   2 no vote of the shadow"
+    ])
+    assert.include(worthLines(found({ isTooFew: true }), 160).at(-1), "too few cases")
   })
 
   it("says what a search found, how hard it searched, and how often", () => {

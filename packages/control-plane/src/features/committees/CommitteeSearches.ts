@@ -63,8 +63,8 @@ export class CommitteeSearches extends Context.Service<
           const runs: Array<SearchRun> = []
           if (set === undefined) return { found, set, runs }
           const keepTerms = makeTermsKeeper()
-          yield* reads.forEachRow<FactsRow>(
-            { scope: { q }, keys: [set.committee], most: MAX_SEARCHED_RUNS, ...WITH_FACTS },
+          yield* reads.forEachRow<Omit<FactsRow, "shadows">>(
+            { cursor: "voters_of_search", scope: { q }, keys: [set.committee], most: MAX_SEARCHED_RUNS, ...WITH_FACTS },
             sql`v.committee, v.case_key, v.outcome, v.is_right, v.votes, v.facts`,
             (row) => {
               const { atMs, caseId, costUsd, isRight, recount } = caseFacts(row, set.voters)

@@ -1290,6 +1290,10 @@ class CommitteeIndependence(TypedDict):
     """Each two of them once."""
     sharedModels: List[SharedModel]
     """Seats with the same models, a likely reason of errors together."""
+    shadows: List[CommitteeShadowErrors]
+    """Agents that were tried beside a participant; no other figure has them."""
+    shadowsLeftOut: int
+    """Shadows without figures: those that were tried last have some, at most 8."""
 
 
 class CommitteeIndependences(TypedDict):
@@ -1636,6 +1640,154 @@ class CommitteeSeatWorth(_CommitteeSeatWorthRequired, total=False):
     """The models that it called; absent without any."""
 
 
+class CommitteeShadowErrorsAccuracy(TypedDict):
+    """Share of right votes; absent without runs."""
+
+    rate: float
+    """The share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+_CommitteeShadowErrorsRequired = TypedDict("_CommitteeShadowErrorsRequired", {
+    "shadow": "str",
+    "as": "str",
+    "agent": "str",
+    "tried": "int",
+    "runs": "int",
+    "cases": "int",
+    "errors": "int",
+    "pairs": "List[CommitteeSeatPair]",
+})
+
+
+_CommitteeShadowErrorsOptional = TypedDict("_CommitteeShadowErrorsOptional", {
+    "accuracy": "CommitteeShadowErrorsAccuracy",
+    "leftOut": "Literal[\"no value\", \"always right\", \"always wrong\", \"too few shared runs\"]",
+}, total=False)
+
+
+class CommitteeShadowErrors(_CommitteeShadowErrorsRequired, _CommitteeShadowErrorsOptional):
+    """How often a shadow erred, and with which seats."""
+
+
+
+class CommitteeShadowWorthChanged(TypedDict):
+    """Runs whose decision would be refused with it in place of its participant; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class CommitteeShadowWorthRightLost(TypedDict):
+    """Of the runs with a truth, right decisions that would be refused; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class CommitteeShadowWorthWrongPrevented(TypedDict):
+    """Of the runs with a truth, wrong decisions that would be refused; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class CommitteeShadowWorthIdle(TypedDict):
+    """Present for a shadow that changes nothing in enough cases."""
+
+    atMost: float
+    """The true share of changed outcomes is at most this, at 95 %"""
+
+
+class CommitteeShadowWorthCost(TypedDict):
+    """Absent where no model call of it is on record."""
+
+    runs: int
+    """Runs with model calls of the shadow on record."""
+    costUsd: float
+    """Cost of these calls, which no cost of a run has."""
+    costPerRunUsd: float
+    """The same for each of these runs."""
+    guessedCostUsd: float
+    """Part of `costUsd` that is a guess."""
+
+
+class CommitteeShadowWorthPaired(TypedDict):
+    """Both over the same runs."""
+
+    runs: int
+    """Runs with a truth in which both voted for or against."""
+    cases: int
+    """Different cases of these."""
+    participantRight: int
+    """Right votes of the participant."""
+    shadowRight: int
+    """Right votes of the shadow."""
+    participantOnly: int
+    """Runs in which only the participant is right."""
+    shadowOnly: int
+    """Runs in which only the shadow is right."""
+    p: float
+    """McNemar's exact test, two-sided; a case counts once."""
+    isTooFew: bool
+    """Whether the cases are too few to compare the two."""
+
+
+_CommitteeShadowWorthRequired = TypedDict("_CommitteeShadowWorthRequired", {
+    "shadow": "str",
+    "as": "str",
+    "agent": "str",
+    "tried": "int",
+    "summary": "str",
+    "runs": "int",
+    "cases": "int",
+    "notCounted": "Dict[str, int]",
+    "changed": "CommitteeShadowWorthChanged",
+    "rightLost": "CommitteeShadowWorthRightLost",
+    "wrongPrevented": "CommitteeShadowWorthWrongPrevented",
+    "oppositeAllowed": "int",
+    "paired": "CommitteeShadowWorthPaired",
+})
+
+
+_CommitteeShadowWorthOptional = TypedDict("_CommitteeShadowWorthOptional", {
+    "idle": "CommitteeShadowWorthIdle",
+    "cost": "CommitteeShadowWorthCost",
+}, total=False)
+
+
+class CommitteeShadowWorth(_CommitteeShadowWorthRequired, _CommitteeShadowWorthOptional):
+    """What other decisions there had been with a shadow in place of its participant, by counting votes."""
+
+
+
 class CommitteeTruthShare(TypedDict):
     """Their share; absent without runs."""
 
@@ -1722,6 +1874,10 @@ class CommitteeWorth(TypedDict):
     """Cost of all seats in these runs."""
     seats: List[CommitteeSeatWorth]
     """The participants that vote; those whose removal changes most first."""
+    shadows: List[CommitteeShadowWorth]
+    """Agents that were tried beside a participant; no other figure has them."""
+    shadowsLeftOut: int
+    """Shadows without figures: those that were tried last have some, at most 8."""
 
 
 class CommitteeWorths(TypedDict):

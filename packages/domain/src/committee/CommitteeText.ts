@@ -71,19 +71,21 @@ export const worthText = (seats: ReadonlyArray<SeatWorth>): string => {
   return `${all}; without ${seat} ${changed.count} of ${of(changed.n, "decision")} would be refused${bound}`
 }
 
-/** What a search found in one line. */
-export const searchResultText = (found: CommitteeSearch): string => {
+/** What a search found in one line; `policies` are the names of those that were tried, too, by their index. */
+export const searchResultText = (found: CommitteeSearch, policies: ReadonlyArray<string> = []): string => {
   if (found.kind === "refused") return `too few runs: ${of(found.missing, "case")} are missing`
   if (found.kind === "none") {
+    const under = policies.length === 0 ? "" : ", under no policy that was tried"
     return found.reason === "none chosen"
-      ? "No smaller committee is cheaper and has the same outcomes on the first half of the cases"
+      ? `No smaller committee is cheaper and has the same outcomes on the first half of the cases${under}`
       : "The smaller committee that was chosen on one half of the cases failed on the other, so no committee is named"
   }
-  const { agreement, removed, saved } = found.committee
+  const { agreement, policy, removed, saved } = found.committee
   const { cases } = found.search.confirming
   const cheaper = saved.costShare === undefined ? "without a known saving" : `${percentText(saved.costShare)} cheaper`
   const same = agreement.rate === 1 ? `all ${of(cases, "case")}` : `${Math.floor(agreement.rate * 100)} of 100 cases`
-  return `Without ${named(removed)} ${cheaper}, same outcome in ${same} (at least ${percentText(Math.floor(agreement.lowerBound * 1_000) / 1_000, 1)})`
+  const without = policy === undefined ? "Without" : `Under ${policies[policy] ?? "another policy"} without`
+  return `${without} ${named(removed)} ${cheaper}, same outcome in ${same} (at least ${percentText(Math.floor(agreement.lowerBound * 1_000) / 1_000, 1)})`
 }
 
 /** What a shadow would have changed in place of its participant, in one line. */
@@ -97,7 +99,7 @@ export const shadowWorthText = ({ as, changed, idle, notCounted, paired, shadow,
       ? `no run can be counted again with ${shadow} in place of ${as}`
       : `with ${shadow} in place of ${as} ${changed.count} of ${of(changed.n, "decision")} would be refused${bound}`
   if (runs === 0) return `${refused}; no run with a mark correct has votes of both`
-  const right = `right in ${shadowRight} of ${of(runs, "run")}, ${as} in ${participantRight}`
+  const right = `it is right in ${shadowRight} of ${of(runs, "run")}, ${as} in ${participantRight}`
   return `${refused}; ${right}: ${isTooFew ? "too few cases to compare them" : pText(p)}`
 }
 

@@ -2,6 +2,8 @@ import * as Result from "effect/Result"
 import type { ShadowFact } from "../events/ShadowFact.ts"
 import { weigherOf } from "../policies/DecisionEvaluation.ts"
 import { policyThreshold } from "../policies/Evaluation.ts"
+import { type PolicyText, readPolicy } from "../policies/Policy.ts"
+import { policyFitsMode } from "../policies/PolicyMode.ts"
 import type { SessionTerms } from "../policies/SessionRecord.ts"
 import { isOpening, type Statement } from "./Act.ts"
 import { actionLog } from "./ActionLog.ts"
@@ -113,17 +115,42 @@ const statementOf = ({
  * anew: what the others would have said without them is not known. `without` of `whatIf` keeps them as declared.
  */
 export const recountWithout = (recount: Recount, removed: ReadonlySet<string>): SeatRecount => {
-  const { acts, decided, mode, positive, terms } = recount
+  const { mode, positive, terms } = recount
   const rest = termsWithout(terms, removed)
   const fault = faultOf(recount, removed, rest)
   if (fault !== undefined) return { kind: "not counted", reason: fault }
+  const { isDecidable, left } = actsWithout(recount, removed)
+  if (!isDecidable) return { kind: "not counted", reason: "made the decided proposal" }
+  return { kind: "counted", outcome: outcomeUnder(mode, rest, left, positive) }
+}
+
+/** The acts that remain, and whether the decided proposal is still among them. */
+const actsWithout = ({ acts, decided, mode }: Recount, removed: ReadonlySet<string>) => {
   const said = acts.filter(({ by }) => !removed.has(by))
   const opened = new Set(said.flatMap(({ proposalId, type }) => (isOpening(mode, type) ? [proposalId] : [])))
-  if (!decided.some((proposalId) => opened.has(proposalId))) {
-    return { kind: "not counted", reason: "made the decided proposal" }
+  return {
+    isDecidable: decided.some((proposalId) => opened.has(proposalId)),
+    left: said.filter(({ proposalId }) => opened.has(proposalId))
   }
-  const left = said.filter(({ proposalId }) => opened.has(proposalId))
-  return { kind: "counted", outcome: outcomeUnder(mode, rest, left, positive) }
+}
+
+/** Whether the opposite outcome would be allowed without these participants, too: then the votes do not decide. */
+export const allowsOpposite = (recount: Recount, removed: ReadonlySet<string>): boolean => {
+  const { mode, positive, terms } = recount
+  return isStillAllowed(mode, termsWithout(terms, removed), actsWithout(recount, removed).left, !positive)
+}
+
+/** The same run under another policy; a text where this is for another mode, or where its rules cannot be read. */
+export const recountUnder = (
+  recount: Recount,
+  policy: PolicyText,
+  read = readPolicy
+): Result.Result<Recount, string> => {
+  const { mode, terms } = recount
+  const modeName = `macp.mode.${mode}.v1`
+  if (!policyFitsMode(policy.mode, modeName))
+    return Result.fail(`it is for ${policy.mode}, the runs are of ${modeName}`)
+  return Result.map(read(policy, terms.release), (bound) => ({ ...recount, terms: { ...terms, policy: bound } }))
 }
 
 /** A quorum has the outcome that its approvals say, also where a runtime would take either. */

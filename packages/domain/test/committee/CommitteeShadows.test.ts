@@ -233,7 +233,7 @@ describe("what a shadow is worth", () => {
     })
     assert.match(
       shadowWorthText(found),
-      /^with b~new in place of b 2 of 71 decisions would be refused; right in 69 of 71 runs, b in 62: p = 0\.065, may/
+      /^with b~new in place of b 2 of 71 decisions would be refused; it is right in 69 of 71 runs, b in 62: p = 0\.065, may/
     )
   })
 

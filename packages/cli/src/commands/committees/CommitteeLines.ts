@@ -71,11 +71,11 @@ export const worthLines = (found: CommitteeWorth, width: number): ReadonlyArray<
   ...shadowWorthLines(found, width)
 ]
 
-/** What a search found. */
-export const searchLines = (found: CommitteeSearchAnswer): ReadonlyArray<string> => {
+/** What a search found; `tried` are the policies as the caller named them. */
+export const searchLines = (found: CommitteeSearchAnswer, tried: ReadonlyArray<string> = []): ReadonlyArray<string> => {
   const { otherCommittees, searches, summary } = found
   const { search } = found.found
-  const { candidates, choosing, confirming, excluded, method } = search
+  const { candidates, choosing, confirming, excluded, method, policies } = search
   const which =
     method === "greedy"
       ? ", seat by seat, so a cheaper one may exist"
@@ -86,8 +86,8 @@ export const searchLines = (found: CommitteeSearchAnswer): ReadonlyArray<string>
   const isChosen = found.found.kind === "named" || found.found.reason === "not confirmed"
   return [
     `${plainText(summary)}.`,
-    ...(found.found.kind === "named" ? namedLines(found.found.committee) : []),
-    `${candidates} subsets were tried on ${choosing.cases} cases${which}${
+    ...(found.found.kind === "named" ? namedLines(found.found.committee, tried) : []),
+    `${candidates} subsets${policies === 0 ? "" : ` under their own policy and ${policies} more`} were tried on ${choosing.cases} cases${which}${
       isChosen ? `; the chosen one was confirmed or refused on ${confirming.cases} other cases` : ""
     }.`,
     `${searches} ${searches === 1 ? "search" : "searches"} over runs of these participants so far; the best of many ` +
@@ -98,8 +98,17 @@ export const searchLines = (found: CommitteeSearchAnswer): ReadonlyArray<string>
 
 type Named = Extract<CommitteeSearchAnswer["found"], { readonly kind: "named" }>["committee"]
 
-const namedLines = ({ accuracy, saved, seats }: Named): ReadonlyArray<string> => [
+const namedLines = (
+  { accuracy, agreement: { undecided }, policy, saved, seats }: Named,
+  tried: ReadonlyArray<string>
+): ReadonlyArray<string> => [
   plainText(`Remaining seats: ${seats.join(", ")}.`),
+  ...(policy === undefined ? [] : [plainText(`Policy: ${tried[policy.index] ?? policy.name}.`)]),
+  ...(undecided === 0
+    ? []
+    : [
+        `In ${undecided} of these cases the votes would have allowed the opposite outcome, too: they do not decide it.`
+      ]),
   ...(accuracy === undefined
     ? ["No decision of the confirming half has a mark correct."]
     : [`Right decisions: ${countText(accuracy.named)}, with all seats ${countText(accuracy.all)}.`]),

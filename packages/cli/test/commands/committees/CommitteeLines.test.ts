@@ -139,18 +139,19 @@ describe("a committee as text", () => {
 
   it("says what a search found, how hard it searched, and how often", () => {
     const search = {
-      ...{ method: "all", candidates: 3, excluded: 1 },
+      ...{ method: "all", candidates: 3, policies: 0, excluded: 1 },
       choosing: { runs: 200, cases: 160 },
       confirming: { runs: 210, cases: 170 }
     }
-    const answer = (found: object) =>
+    const answer = (found: object, tried: ReadonlyArray<string> = []) =>
       searchLines(
         Schema.decodeUnknownSync(CommitteeSearchAnswer)({
           ...{ ...set, summary: "Without b 40 % cheaper", found, searches: 2, otherCommittees: 5, truncated: false }
-        })
+        }),
+        tried
       )
     const committee = {
-      ...{ seats: ["a", "lead"], removed: ["b"], agreement: { ...share(1), high: 1, lowerBound: 0.982 } },
+      ...{ seats: ["a", "lead"], removed: ["b"], agreement: { ...share(1), high: 1, lowerBound: 0.982, undecided: 0 } },
       accuracy: { all: counted(90, 120), named: counted(89, 120) },
       saved: { costUsd: 2, costShare: 0.4, meanMs: 800 }
     }
@@ -164,5 +165,16 @@ describe("a committee as text", () => {
       "5 runs of other participants are left out."
     ])
     assert.lengthOf(answer({ kind: "none", reason: "not confirmed", search }), 4)
+    const other = {
+      ...committee,
+      policy: { index: 1, name: "policies.1" },
+      agreement: { ...share(1), lowerBound: 0.98, undecided: 4 }
+    }
+    const under = answer({ kind: "named", committee: other, search: { ...search, policies: 2 } }, ["a.json", "b.json"])
+    assert.deepStrictEqual(under.slice(2, 4), [
+      "Policy: b.json.",
+      "In 4 of these cases the votes would have allowed the opposite outcome, too: they do not decide it."
+    ])
+    assert.include(under.join("\n"), "3 subsets under their own policy and 2 more were tried on 160 cases")
   })
 })

@@ -129,3 +129,8 @@ export const leftOutText = (reason: CommitteeIndependence["seats"][number]["left
   if (reason === undefined) return undefined
   return reason === "no value" ? "no vote in a run with a truth" : reason
 }
+
+const VOTED = new Set(["*", "macp.mode.decision.v1", "macp.mode.quorum.v1"])
+
+/** Whether a policy of this mode may govern the runs of a committee. */
+export const canDecideByVotes = (policyMode: string): boolean => VOTED.has(policyMode)

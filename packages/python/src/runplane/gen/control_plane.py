@@ -1331,7 +1331,9 @@ class CommitteeSearchAnswerFound1Search(TypedDict):
     method: Literal["all", "greedy"]
     """all: every subset was tried; greedy: seats were left out one by one, so a cheaper one may exist."""
     candidates: int
-    """Subsets that were tried."""
+    """Subsets that were tried, each under each policy."""
+    policies: int
+    """Policies that were tried beside the own one of each run."""
     excluded: int
     """Subsets without a seat that a run cannot be counted without: its policy names it, or cannot be met."""
     choosing: CommitteeSearchAnswerFound1SearchChoosing
@@ -1372,7 +1374,9 @@ class CommitteeSearchAnswerFound2Search(TypedDict):
     method: Literal["all", "greedy"]
     """all: every subset was tried; greedy: seats were left out one by one, so a cheaper one may exist."""
     candidates: int
-    """Subsets that were tried."""
+    """Subsets that were tried, each under each policy."""
+    policies: int
+    """Policies that were tried beside the own one of each run."""
     excluded: int
     """Subsets without a seat that a run cannot be counted without: its policy names it, or cannot be met."""
     choosing: CommitteeSearchAnswerFound2SearchChoosing
@@ -1423,6 +1427,8 @@ class CommitteeSearchRequest(_CommitteeSearchRequestRequired, total=False):
     """The share of cases whose outcome must stay the same."""
     alpha: float
     """One less the confidence of the bound that confirms it."""
+    policies: List[SearchedPolicy]
+    """Policies that are tried, too; the own one of each run unless said."""
 
 
 class CommitteeSeatErrorsAccuracy(TypedDict):
@@ -3985,6 +3991,15 @@ class ModelPrice(_ModelPriceRequired, total=False):
     """The cost of a call in a service tier is multiplied by its factor."""
 
 
+class NamedCommitteePolicy(TypedDict):
+    """The policy that governs the smaller committee; absent for the own one of each run."""
+
+    index: int
+    """Its index in `policies` of the request, from 0 on."""
+    name: str
+    """Its id; `policies.0` for one that the request has itself."""
+
+
 class NamedCommitteeAgreement(TypedDict):
     """Agreement with the full committee."""
 
@@ -3996,6 +4011,8 @@ class NamedCommitteeAgreement(TypedDict):
     """Upper end."""
     lowerBound: float
     """One-sided exact bound (Clopper and Pearson) at `alpha`, which confirms it."""
+    undecided: float
+    """Of the cases with the same outcome, those whose votes would have allowed the opposite one, too."""
 
 
 class NamedCommitteeAccuracyAll(TypedDict):
@@ -4065,6 +4082,8 @@ class _NamedCommitteeRequired(TypedDict):
 class NamedCommittee(_NamedCommitteeRequired, total=False):
     """A cheaper committee, confirmed on runs that did not choose it."""
 
+    policy: NamedCommitteePolicy
+    """The policy that governs the smaller committee; absent for the own one of each run."""
     accuracy: NamedCommitteeAccuracy
     """Against the marks `correct` of the confirming half; absent without any."""
 
@@ -5925,6 +5944,14 @@ class SearchFields(TypedDict):
     """What is searched."""
     fields: List[SearchField]
     """The fields, the fast ones first."""
+
+
+class SearchedPolicy(TypedDict, total=False):
+    """A policy under which a smaller committee is tried."""
+
+    policyVersion: str
+    """A registered policy; either this or policy."""
+    policy: OtherPolicy
 
 
 class SeatAnswersPersonsItemRightInterval(TypedDict):

@@ -14,6 +14,7 @@ import { textParam, wordParam } from "../../view/query/UrlState.ts"
 import { CheaperCommittee } from "./CheaperCommittee.tsx"
 import { ErrorMatrix } from "./ErrorMatrix.tsx"
 import { SeatTable } from "./SeatTable.tsx"
+import { ShadowTable } from "./ShadowTable.tsx"
 
 const SINCE_NAMES = ["all", "90d", "30d", "7d"] as const
 const SINCE = { all: "All time", "90d": "Last 90 days", "30d": "Last 30 days", "7d": "Last 7 days" } as const
@@ -154,6 +155,7 @@ const Figures = ({ found, q, worth }: FiguresProps) => {
           <SeatTable found={found} worth={worth} />
         )}
       </div>
+      {worth === undefined || worth.shadows.length === 0 ? null : <ShadowTable found={found} worth={worth} />}
       <CheaperCommittee q={q} found={found} />
     </>
   )

@@ -34,13 +34,13 @@ const Choices = ({ chosen, onChange }: OtherPoliciesProps) => {
   }
   const fitting = policies.data.filter(({ mode }) => canDecideByVotes(mode))
   return (
-    <fieldset className="flex flex-col gap-1 pt-2">
+    <fieldset className="grid gap-x-4 gap-y-1 pt-2 sm:grid-cols-2 xl:grid-cols-3">
       <legend className="sr-only">Policies that are tried beside the own one of each run</legend>
       {fitting.length === 0 ? <p className="text-muted">No registered policy is for a mode with votes.</p> : null}
       {fitting.map(({ policyId }) => {
         const isChosen = chosen.includes(policyId)
         return (
-          <label key={policyId} className="flex items-baseline gap-2">
+          <label key={policyId} className="flex min-h-6 items-center gap-2">
             <input
               type="checkbox"
               checked={isChosen}

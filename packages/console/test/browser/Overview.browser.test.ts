@@ -270,13 +270,13 @@ describe("the page of committees", () => {
     await page.getByRole("button", { name: "Search", exact: true }).click()
     await page.locator("[data-search]").getByText("same outcome in all 160 cases").waitFor()
     await page.getByText("2 over these runs, this one included").waitFor()
-    // A shadow has a row of its own, and is none of the seats.
+    // A shadow has a row of its own, apart from the seats.
     const shadows = page.getByRole("region", { name: "Shadows", exact: true })
     await shadows.locator("[data-shadow]").getByText("2 of 58 decisions would be refused").waitFor()
     await shadows.getByText("p = 0.039").first().waitFor()
     await shadows.getByText("impact-analyst 0.64").waitFor()
-    const seats = page.getByRole("region", { name: "What each seat is worth" })
-    assert.strictEqual(await seats.getByText("impact-agent-2").count(), 0)
+    const worth = page.getByRole("region", { name: "What each seat is worth" })
+    assert.strictEqual(await worth.getByText("impact-agent-2").count(), 0)
     await page.getByText("Other policies").click()
     await page.getByRole("checkbox", { name: "policy.incident.balanced" }).check()
     await page.getByText("Other policies: 1 of at most 5").waitFor()

@@ -30,8 +30,8 @@ export const ShadowTable = ({ found, worth }: ShadowTableProps) => (
       keyOf={({ shadow }) => shadow}
     />
     <p className="border-t border-line px-3 py-2 text-[12px] text-muted">
-      Votes are counted again with the shadow in place of its seat, over the runs in which it was tried. What others
-      said answered the seat, so a shadow may seem more independent than it is.
+      Votes are counted again with the shadow instead of its seat, over the runs in which it was tried. What others said
+      answered the seat, so a shadow may seem more independent than it is.
       {worth.shadowsLeftOut === 0
         ? null
         : ` ${counted(worth.shadowsLeftOut, "more shadow")} without figures: tried earlier.`}

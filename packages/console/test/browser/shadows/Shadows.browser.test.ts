@@ -1,8 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { SHADOW_NOTE } from "@runplane/domain"
-import { looksRight } from "./Looks.ts"
-import { type Recorded, recordedEvents } from "./Served.ts"
-import { ask, CONTROL_PLANE, completedExample, go, openPage, PATIENCE_MS, startStack, tearDown } from "./Stage.ts"
+import { looksRight } from "../Looks.ts"
+import { type Recorded, recordedEvents } from "../Served.ts"
+import { ask, CONTROL_PLANE, completedExample, go, openPage, PATIENCE_MS, startStack, tearDown } from "../Stage.ts"
 
 const MARKUP = `<b id="made">bold</b><script>document.title = "made"</script>`
 const HOSTILE = `\u202eעברית ${MARKUP} ${"long ".repeat(500)}`

@@ -15,8 +15,8 @@ export interface Followed {
 }
 
 /**
- * Follows the log: notes the ended runs whose voters may have changed. The acts of a shadow come after the end of its
- * run. The payloads of events stay unread.
+ * Follows the log: notes the ended runs whose voters may have changed. The acts and model calls of a shadow come
+ * after the end of its run. The payloads of events stay unread.
  */
 export const makeChangedCommittees = Effect.map(PgClient.PgClient, (sql) => {
   /** Locks rows of `runs` against their deletion, so that each row that is written belongs to a run. */
@@ -27,7 +27,7 @@ export const makeChangedCommittees = Effect.map(PgClient.PgClient, (sql) => {
       AND r.id IN (SELECT e.run_id FROM canonical_events e
                    WHERE e.seq > ${BigInt(after)} AND e.seq <= ${BigInt(upTo)}
                      AND (e.type = ANY(${FACT_TYPES}::text[])
-                          OR e.type = 'artifact.created' AND EXISTS (
+                          OR e.type IN ('artifact.created', 'llm.call.completed') AND EXISTS (
                                SELECT FROM artifacts a WHERE a.run_id = e.run_id AND a.kind = ${SHADOW_ACTS})))
     ORDER BY r.id FOR KEY SHARE OF r
     ON CONFLICT (run_id) DO UPDATE SET version = DEFAULT, due_at = now()`

@@ -1,8 +1,9 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { SHADOW_NOTE, shadowName } from "@runplane/domain"
+import { draftEvent, type RunId, SHADOW_NOTE, shadowName } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import { EventLog } from "../../../src/event-log/EventLog.ts"
 import type { StoredFacts, StoredShadow } from "../../../src/features/committees/FactsRow.ts"
 import { COST, commits, LEAD, opened, RISK, recordedAs, votes } from "../../support/Committee.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
@@ -32,6 +33,30 @@ const addActs = (runId: string, vote: string | undefined) => {
     assert.strictEqual(status, 201, text)
   })
 }
+
+const calls = (runId: RunId | undefined, estimatedCostUsd: number) =>
+  Effect.flatMap(EventLog, (log) =>
+    runId === undefined
+      ? Effect.void
+      : log.record({
+          runId,
+          events: [
+            draftEvent(
+              "llm.call.completed",
+              {
+                ts: "2026-11-30T10:00:00.000Z",
+                subject: { kind: "participant", id: NAME },
+                source: { kind: "runtime", name: "otlp" }
+              },
+              {
+                sender: NAME,
+                decodedPayload: { model: "m", calls: 0 },
+                shadow: { calls: 1, totalTokens: 9, estimatedCostUsd }
+              }
+            )
+          ]
+        })
+  )
 
 const ended = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
@@ -84,6 +109,16 @@ layer(layerTestService(), { excludeTestServices: true })("shadows of a committee
       assert.deepInclude(shadow.rightLost, { count: 1, n: 2 })
       assert.deepInclude(shadow.paired, { runs: 2, participantRight: 2, shadowRight: 1, participantOnly: 1 })
       assert.include(shadow.summary, `with ${NAME} in place of ${RISK} 1 of 2 decisions would be refused`)
+      assert.isUndefined(shadow.cost)
+      // Its spans are read after its acts have arrived.
+      yield* calls(runs[1], 0.25)
+      const [{ shadows, ...costed }] = (yield* until(
+        get("/committees/seats"),
+        ({ data }) => data[0]?.shadows[0]?.cost !== undefined
+      )).data
+      assert.deepStrictEqual(shadows[0].cost, { runs: 1, costUsd: 0.25, costPerRunUsd: 0.25, guessedCostUsd: 0 })
+      const { shadows: _, ...uncosted } = before[1].data[0]
+      assert.deepStrictEqual(costed, uncosted)
       // A shadow is not a participant.
       assert.deepStrictEqual((yield* get(`/committees/independence?seats=${COST},${NAME}`)).data, [])
     })

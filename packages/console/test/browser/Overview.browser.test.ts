@@ -264,6 +264,7 @@ describe("the page of committees", () => {
     await page.locator("[data-summary]").getByText("Without impact-analyst 40 % cheaper").waitFor()
     await page.getByText("they decide yes more often, by 27 points").waitFor()
     await page.getByText("The same model is behind").waitFor()
+    await page.getByText("The same prompt is behind").waitFor()
     await page.locator("[data-matrix=errors] td", { hasText: "0.82" }).first().waitFor()
     await page.getByRole("button", { name: "Search", exact: true }).click()
     await page.locator("[data-search]").getByText("No committee is named").waitFor()

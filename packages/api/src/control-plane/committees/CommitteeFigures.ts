@@ -19,6 +19,14 @@ export const SharedModel = Schema.Struct({
   ])
 }).annotate({ identifier: "SharedModel", description: "Seats behind which is the same model" })
 
+export const SharedPrompt = Schema.Struct({
+  promptHash: Field.text("Hashes of their prompts", "9f86d081884c7d65"),
+  seats: Field.texts("Seats with these prompts, and no others, in each run whose spans have them", [
+    "cost-analyst",
+    "risk-analyst"
+  ])
+}).annotate({ identifier: "SharedPrompt", description: "Seats behind which is the same prompt" })
+
 const outcomes = (description: string) =>
   Schema.Struct({
     positive: Field.integer("Decisions that say yes", 80),
@@ -103,6 +111,9 @@ export const CommitteeIndependence = Schema.Struct({
   pairs: Schema.Array(SeatPair).annotate({ description: "Each two of them once" }),
   sharedModels: Schema.Array(SharedModel).annotate({
     description: "Seats with the same models, a likely reason of errors together"
+  }),
+  sharedPrompts: Schema.Array(SharedPrompt).annotate({
+    description: "Seats with the same prompts, as far as spans have them"
   }),
   shadows: Schema.Array(CommitteeShadowErrors).annotate({
     description: "Agents that were tried beside a participant; no other figure has them"

@@ -33,6 +33,9 @@ export const independenceLines = (found: CommitteeIndependence, width: number): 
     plainText(summary),
     truthLine(found),
     ...(effectiveVotes.kind === "known" ? ["This measures dependence, not accuracy."] : []),
+    ...found.sharedPrompts.map(({ promptHash, seats: sharing }) =>
+      plainText(`The same prompt is behind ${sharing.join(" and ")}: ${promptHash}.`)
+    ),
     "",
     ...tableLines(seatColumns(models), seats, width),
     "",

@@ -42,6 +42,7 @@ const independence = Schema.decodeUnknownSync(CommitteeIndependence)({
   ],
   pairs: [pair("a", "lead"), pair("a", "b", 0.66)],
   sharedModels: [{ model: "m-small", seats: ["a", "b"] }],
+  sharedPrompts: [{ promptHash: "9f86d081", seats: ["a", "b"] }],
   shadows: [],
   shadowsLeftOut: 0
 })
@@ -54,6 +55,7 @@ describe("a committee as text", () => {
       "3 seats, 1.5 (1.2 to 2.0) independent votes",
       "60 of 80 ended runs have a decision with a mark correct; these differ from the others in their outcomes, so the figures may not hold for all.",
       "This measures dependence, not accuracy.",
+      "The same prompt is behind a and b: 9f86d081.",
       "",
       "SEAT  RIGHT                ERRORS    COUNTS        SHARES ITS MODEL",
       "a     80 % (70 % to 85 %)  12 of 60  yes           m-small",

@@ -45,6 +45,7 @@ export const independences: CommitteeIndependences = Schema.decodeUnknownSync(Co
         pair("impact-analyst", "risk-analyst", -0.04)
       ],
       sharedModels: [{ model: "vendor1-4o-mini", seats: ["cost-analyst", "impact-analyst"] }],
+      sharedPrompts: [{ promptHash: "9f86d081884c7d65", seats: ["cost-analyst", "impact-analyst"] }],
       shadows: [
         {
           ...{ ...SHADOW, tried: 60, runs: 58, cases: 51, errors: 9, accuracy: share(1 - 9 / 58) },

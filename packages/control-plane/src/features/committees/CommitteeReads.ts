@@ -119,11 +119,15 @@ export const makeCommitteeReads = Effect.gen(function* () {
     yield* sql`CLOSE ${name}`
   })
 
-  /** The combinations of models that the participants of each set have called. */
+  /** The combinations of models that the participants of each set have called, with their prompts. */
   const models = (scope: Scope, keys: ReadonlyArray<string>) =>
-    sql<{ readonly committee: string; readonly models: ReadonlyArray<string> }>`
-      SELECT v.committee, v.models FROM run_voters v WHERE v.committee = ANY(${keys}::text[]) AND ${inScope(scope)}
-      GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT ${MAX_COMBINATIONS}`
+    sql<{
+      readonly committee: string
+      readonly models: ReadonlyArray<string>
+      readonly prompts: ReadonlyArray<string> | null
+    }>`
+      SELECT v.committee, v.models, v.prompts FROM run_voters v WHERE v.committee = ANY(${keys}::text[]) AND ${inScope(scope)}
+      GROUP BY 1, 2, 3 ORDER BY count(*) DESC LIMIT ${MAX_COMBINATIONS}`
 
   return { sets, forEachRow, models }
 })

@@ -50,6 +50,8 @@ export const committeeKey = (participants: ReadonlyArray<string>): string =>
 /** PostgreSQL stores no NUL. */
 const stored = (name: string): string => name.replaceAll("\u0000", "").toWellFormed()
 
+const listed = (names: ReadonlyArray<string> = []): string => stored(names.toSorted().join(", "))
+
 const storedNames = ({ agent, as, shadow }: ShadowSeat): ShadowSeat => ({
   shadow: stored(shadow),
   as: stored(as),
@@ -58,7 +60,7 @@ const storedNames = ({ agent, as, shadow }: ShadowSeat): ShadowSeat => ({
 
 /** The row of a run; undefined for a run that no committee decides by votes. */
 const rowOf = (run: Deliberation, marks: ReadonlyArray<TruthMark>, read: ReturnType<typeof policyReader>) => {
-  const { mode, models, spending, subject } = run
+  const { mode, models, prompts, spending, subject } = run
   if (mode === undefined || !hasBallots(mode)) return undefined
   const participants = run.participants.toSorted()
   if (participants.length === 0 || participants.length > MAX_COMMITTEE) return undefined
@@ -83,7 +85,8 @@ const rowOf = (run: Deliberation, marks: ReadonlyArray<TruthMark>, read: ReturnT
       facts,
       guessed.map((spent) => spent?.guessedCostUsd ?? 0)
     ),
-    models: participants.map((participant) => stored(models.get(participant)?.toSorted().join(", ") ?? "")),
+    models: participants.map((participant) => listed(models.get(participant))),
+    prompts: participants.map((participant) => listed(prompts.get(participant))),
     ...(shadows.length > 0 && { shadows })
   }
 }
@@ -112,12 +115,12 @@ export const makeCommitteeRows = Effect.gen(function* () {
       const made = JSON.stringify(rows.filter(({ run_id }) => unchanged.has(run_id)))
       yield* sql`
         INSERT INTO run_voters (run_id, created_at, committee, participants, case_key, outcome, is_right, votes, facts,
-                                models, shadows)
+                                models, prompts, shadows)
         SELECT r.id, r.created_at, g.committee, g.participants, coalesce(${sql.literal(caseKey("g.subject"))}, r.id::text),
-               g.outcome, g.is_right, g.votes, g.facts, g.models, g.shadows
+               g.outcome, g.is_right, g.votes, g.facts, g.models, g.prompts, g.shadows
         FROM json_to_recordset(${made}::json) AS g (run_id uuid, committee text, participants text[], subject text,
                                                     outcome text, is_right boolean, votes text, facts json,
-                                                    models text[], shadows json)
+                                                    models text[], prompts text[], shadows json)
         JOIN runs r ON r.id = g.run_id ORDER BY r.id FOR KEY SHARE OF r`
     }).pipe(sql.withTransaction)
   }

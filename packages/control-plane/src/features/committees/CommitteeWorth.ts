@@ -73,7 +73,7 @@ export const makeWorth = Effect.gen(function* () {
       runs += sum.runs
       const worths = yield* inSlices(seatWorthsInSlices(sum.worth))
       const { leftOut, shadows } = yield* inSlices(shadowWorthsInSlices(sum.shadows))
-      const combinations = models.get(committee) ?? []
+      const combinations = (models.get(committee) ?? []).map(({ models }) => models)
       const seats = worths.map((seat, index) => {
         const model = modelText(combinations, index)
         return { ...seat, guessedCostUsd: sum.guessed[index] ?? 0, ...(model !== undefined && { model }) }

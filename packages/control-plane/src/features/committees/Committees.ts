@@ -87,11 +87,19 @@ export class Committees extends Context.Service<
           if (sum === undefined) continue
           const { effectiveVotes, pairs, runs, ...figures } = yield* inSlices(independenceInSlices(sum.seats))
           const { leftOut, shadows } = yield* inSlices(shadowErrorsInSlices(sum.shadows))
+          const combinations = models.get(committee) ?? []
           data.push({
             ...{ committee, participants },
             summary: independenceText({ effectiveVotes, seats: figures.seats }),
             ...{ runs, ...figures, effectiveVotes, pairs },
-            sharedModels: sharedModels(seats, models.get(committee) ?? []),
+            sharedModels: sharedModels(
+              seats,
+              combinations.map(({ models }) => models)
+            ),
+            sharedPrompts: sharedModels(
+              seats,
+              combinations.map(({ prompts }) => prompts)
+            ).map(({ model, seats }) => ({ promptHash: model, seats })),
             ...{ shadows, shadowsLeftOut: leftOut }
           })
         }

@@ -111,7 +111,10 @@ layer(layerTestService(), { excludeTestServices: true })("committees", (it) => {
 
   it.effect("have a number for enough marks, and the seats that share a model", () =>
     Effect.gen(function* () {
-      yield* insertVoters(SEATS, committeeRuns(600, 3), { models: ["m1", "m2", "m1", "m1", ""] })
+      yield* insertVoters(SEATS, committeeRuns(600, 3), {
+        models: ["m1", "m2", "m1", "m1", ""],
+        prompts: ["h1", "h1", "h2", "", ""]
+      })
       const { data } = yield* get("/committees/independence?seats=five,four,one,three,two")
       const [found] = data
       assert.strictEqual(found.runs, 600)
@@ -120,6 +123,7 @@ layer(layerTestService(), { excludeTestServices: true })("committees", (it) => {
       assert.closeTo(found.effectiveVotes.value, 5 / (1 + 4 * 0.3), 0.3)
       assert.match(found.summary, /^5 seats, 2\.\d \(\d\.\d to \d\.\d\) independent votes$/)
       assert.deepStrictEqual(found.sharedModels, [{ model: "m1", seats: ["five", "one", "three"] }])
+      assert.deepStrictEqual(found.sharedPrompts, [{ promptHash: "h1", seats: ["five", "four"] }])
       const some = yield* get("/committees/independence?seats=four,two")
       assert.deepInclude(some.data[0], { participants: ["four", "two"], runs: 600 })
       assert.closeTo(some.data[0].effectiveVotes.value, 2, 0.3)

@@ -22,7 +22,15 @@ const BATCH = 10_000
 export const insertVoters = Effect.fnUntraced(function* (
   participants: ReadonlyArray<string>,
   seeds: ReadonlyArray<VoterSeed>,
-  { facts = NO_FACTS, models }: { readonly facts?: StoredFacts; readonly models?: ReadonlyArray<string> } = {}
+  {
+    facts = NO_FACTS,
+    models,
+    prompts
+  }: {
+    readonly facts?: StoredFacts
+    readonly models?: ReadonlyArray<string>
+    readonly prompts?: ReadonlyArray<string>
+  } = {}
 ) {
   const sql = yield* PgClient.PgClient
   const committee = committeeKey(participants)
@@ -44,9 +52,10 @@ export const insertVoters = Effect.fnUntraced(function* (
         FROM seeds RETURNING id
       )
       INSERT INTO run_voters (run_id, created_at, committee, participants, case_key, outcome, is_right, votes, facts,
-                              models, shadows)
+                              models, prompts, shadows)
       SELECT s.id, now(), ${committee}, ${participants}::text[], s.case_key, s.outcome, s.is_right, s.votes,
-             ${JSON.stringify(facts)}::text::json, ${models ?? participants.map(() => "")}::text[], s.shadows
+             ${JSON.stringify(facts)}::text::json, ${models ?? participants.map(() => "")}::text[],
+             ${prompts ?? null}::text[], s.shadows
       FROM seeds s JOIN created c ON c.id = s.id`
   }
 })

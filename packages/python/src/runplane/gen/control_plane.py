@@ -1290,6 +1290,8 @@ class CommitteeIndependence(TypedDict):
     """Each two of them once."""
     sharedModels: List[SharedModel]
     """Seats with the same models, a likely reason of errors together."""
+    sharedPrompts: List[SharedPrompt]
+    """Seats with the same prompts, as far as spans have them."""
     shadows: List[CommitteeShadowErrors]
     """Agents that were tried beside a participant; no other figure has them."""
     shadowsLeftOut: int
@@ -6032,6 +6034,15 @@ class SharedModel(TypedDict):
     """The models that they called up to the decision."""
     seats: List[str]
     """Seats that called these, and no others, in each run with a call."""
+
+
+class SharedPrompt(TypedDict):
+    """Seats behind which is the same prompt."""
+
+    promptHash: str
+    """Hashes of their prompts."""
+    seats: List[str]
+    """Seats with these prompts, and no others, in each run whose spans have them."""
 
 
 class _SignalEntryRequired(TypedDict):

@@ -59,7 +59,7 @@ it.live("a command names the cause and the next step when its service cannot be 
       ]
     ] as const) {
       const refused = yield* command(["runs", "list", "--url", url])
-      assert.deepStrictEqual(refused, { code, stdout: [], complaint: `${url} ${why}` })
+      assert.deepStrictEqual(refused, { code, stdout: [], stderr: [], complaint: `${url} ${why}` })
     }
     const launcher = `http://127.0.0.1:${closed}`
     const { complaint } = yield* command(["scenarios", "list", "--launcher-url", launcher])

@@ -252,8 +252,10 @@ describe("the page of committees", () => {
     await page.route(`${CONTROL_PLANE}/committees/independence*`, (route) => route.fulfill({ json: independences }))
     await page.route(`${CONTROL_PLANE}/committees/seats*`, (route) => route.fulfill({ json: worths }))
     let searches = 0
+    const bodies: Array<{ readonly policies?: ReadonlyArray<object> }> = []
     await page.route(`${CONTROL_PLANE}/committees/search`, (route) => {
       searches += 1
+      bodies.push(route.request().postDataJSON())
       const messages = ["the confirming half of the runs has 22 cases with a decision and needs 149"]
       const refusal = { statusCode: 409, errorCode: "CONFLICT", message: messages, error: "Conflict" }
       return route.fulfill(searches === 1 ? { status: 409, json: refusal } : { status: 201, json: named })
@@ -262,12 +264,29 @@ describe("the page of committees", () => {
     await page.locator("[data-summary]").getByText("Without impact-analyst 40 % cheaper").waitFor()
     await page.getByText("they decide yes more often, by 27 points").waitFor()
     await page.getByText("The same model is behind").waitFor()
+    await page.getByText("The same prompt is behind").waitFor()
     await page.locator("[data-matrix=errors] td", { hasText: "0.82" }).first().waitFor()
     await page.getByRole("button", { name: "Search", exact: true }).click()
     await page.locator("[data-search]").getByText("No committee is named").waitFor()
     await page.getByRole("button", { name: "Search", exact: true }).click()
     await page.locator("[data-search]").getByText("same outcome in all 160 cases").waitFor()
     await page.getByText("2 over these runs, this one included").waitFor()
+    // A shadow has a row of its own, apart from the seats.
+    const shadows = page.getByRole("region", { name: "Shadows", exact: true })
+    await shadows.locator("[data-shadow]").getByText("2 of 58 decisions would be refused").waitFor()
+    await shadows.getByText("p = 0.039").first().waitFor()
+    await shadows.getByText("impact-analyst 0.64").waitFor()
+    const worth = page.getByRole("region", { name: "What each seat is worth" })
+    assert.strictEqual(await worth.getByText("impact-agent-2").count(), 0)
+    await page.getByText("Other policies").click()
+    await page.getByRole("checkbox", { name: "policy.incident.balanced" }).check()
+    await page.getByText("Other policies: 1 of at most 5").waitFor()
+    assert.strictEqual(await page.locator("[data-search]").count(), 0)
+    await page.getByRole("button", { name: "Search", exact: true }).click()
+    await page.locator("[data-search]").getByText("same outcome in all 160 cases").waitFor()
+    assert.deepStrictEqual(bodies.at(-1)?.policies, [{ policyVersion: "policy.incident.balanced" }])
+    assert.isUndefined(bodies[0]?.policies)
+    await shadows.scrollIntoViewIfNeeded()
     await looksRight(page, "committee")
     await page.getByLabel("Figures of the matrix").selectOption("agreement")
     await page.locator("[data-matrix=agreement] td", { hasText: "88 %" }).first().waitFor()

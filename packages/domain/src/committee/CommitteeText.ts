@@ -1,5 +1,6 @@
 import { percentText } from "../values/Percent.ts"
 import type { EffectiveVotes, Independence, MissingRuns } from "./IndependenceTypes.ts"
+import type { ShadowWorth } from "./ShadowWorth.ts"
 import type { CommitteeSearch, SeatWorth } from "./WorthTypes.ts"
 
 /** Seats that a sentence names. */
@@ -70,17 +71,40 @@ export const worthText = (seats: ReadonlyArray<SeatWorth>): string => {
   return `${all}; without ${seat} ${changed.count} of ${of(changed.n, "decision")} would be refused${bound}`
 }
 
-/** What a search found in one line. */
-export const searchResultText = (found: CommitteeSearch): string => {
+/** What a search found in one line; `policies` are the names of those that were tried, too, by their index. */
+export const searchResultText = (found: CommitteeSearch, policies: ReadonlyArray<string> = []): string => {
   if (found.kind === "refused") return `too few runs: ${of(found.missing, "case")} are missing`
   if (found.kind === "none") {
+    const under = policies.length === 0 ? "" : ", under no policy that was tried"
     return found.reason === "none chosen"
-      ? "No smaller committee is cheaper and has the same outcomes on the first half of the cases"
+      ? `No smaller committee is cheaper and has the same outcomes on the first half of the cases${under}`
       : "The smaller committee that was chosen on one half of the cases failed on the other, so no committee is named"
   }
-  const { agreement, removed, saved } = found.committee
+  const { agreement, policy, removed, saved } = found.committee
   const { cases } = found.search.confirming
   const cheaper = saved.costShare === undefined ? "without a known saving" : `${percentText(saved.costShare)} cheaper`
   const same = agreement.rate === 1 ? `all ${of(cases, "case")}` : `${Math.floor(agreement.rate * 100)} of 100 cases`
-  return `Without ${named(removed)} ${cheaper}, same outcome in ${same} (at least ${percentText(Math.floor(agreement.lowerBound * 1_000) / 1_000, 1)})`
+  const without = policy === undefined ? "Without" : `Under ${policies[policy] ?? "another policy"} without`
+  return `${without} ${named(removed)} ${cheaper}, same outcome in ${same} (at least ${percentText(Math.floor(agreement.lowerBound * 1_000) / 1_000, 1)})`
 }
+
+/** What a shadow would have changed in place of its participant, in one line. */
+export const shadowWorthText = ({ as, changed, idle, notCounted, paired, shadow, tried }: ShadowWorth): string => {
+  const { isTooFew, p, participantRight, runs, shadowRight } = paired
+  const silent = notCounted["no vote of the shadow"] ?? 0
+  if (silent === tried) return `${shadow} has voted in none of ${of(tried, "run")}`
+  const bound = idle === undefined ? "" : `, at most ${percentText(idle.atMost)} at 95 %`
+  const refused =
+    changed.n === 0
+      ? `no run can be counted again with ${shadow} in place of ${as}`
+      : `with ${shadow} in place of ${as} ${changed.count} of ${of(changed.n, "decision")} would be refused${bound}`
+  if (runs === 0) return `${refused}; no run with a mark correct has votes of both`
+  const right = `it is right in ${shadowRight} of ${of(runs, "run")}, ${as} in ${participantRight}`
+  return `${refused}; ${right}: ${isTooFew ? "too few cases to compare them" : pText(p)}`
+}
+
+/** Below this a difference is not taken for chance. */
+const ALPHA = 0.05
+
+const pText = (p: number): string =>
+  `p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`}${p > ALPHA ? ", may be chance" : ""}`

@@ -100,16 +100,7 @@ export function* independenceInSlices(
   const drawn = yield* resampledInSlices(columns, errors, pairs, counts, { resamples, seed })
   const byPattern = runsByPattern(columns)
   const { cases } = caseShare(columns, (pattern) => (truthIn(pattern) === undefined ? undefined : true))
-  const listed: Array<SeatPair> = []
-  for (const [pair, { left, right }] of pairs.entries()) {
-    listed.push({
-      left: seats[left] ?? "",
-      right: seats[right] ?? "",
-      errors: pairErrors(sums, pair, cases, drawn, enough[pair] === true),
-      agreement: agreementOf(columns, byPattern, left, right)
-    })
-    yield
-  }
+  const listed = yield* listedPairs({ columns, byPattern, seats, pairs, sums, drawn, cases })
   const truth = truthShare(columns, byPattern)
   return {
     runs: truth.runs,
@@ -121,7 +112,54 @@ export function* independenceInSlices(
   }
 }
 
-const seatErrors = (columns: PatternColumns, seat: string, index: number): SeatErrors => {
+/** The pairs of a seat that is compared with the others, and is none of theirs: the last one. */
+export function* pairsOfLast(
+  columns: PatternColumns,
+  seats: ReadonlyArray<string>,
+  { resamples = RESAMPLES, seed = SEED }: ResampleOptions = {}
+): Sliced<ReadonlyArray<SeatPair>> {
+  const pairs = pairsOf(seats.length).filter(({ right }) => right === seats.length - 1)
+  const errors = errorTable(columns.patterns, seats.length, erredIn)
+  const sums = yield* sumsByUnit(columns, errors, pairs, 1, () => 0)
+  const drawn = yield* resampledInSlices(columns, errors, pairs, [], { resamples, seed })
+  const { cases } = caseShare(columns, (pattern) => (truthIn(pattern) === undefined ? undefined : true))
+  return yield* listedPairs({ columns, byPattern: runsByPattern(columns), seats, pairs, sums, drawn, cases })
+}
+
+interface Compared {
+  readonly columns: PatternColumns
+  readonly byPattern: Float64Array
+  readonly seats: ReadonlyArray<string>
+  readonly pairs: ReadonlyArray<PairIndexes>
+  readonly sums: Float64Array
+  readonly drawn: Resamples
+  /** Cases with a truth. */
+  readonly cases: number
+}
+
+function* listedPairs({
+  byPattern,
+  cases,
+  columns,
+  drawn,
+  pairs,
+  seats,
+  sums
+}: Compared): Sliced<ReadonlyArray<SeatPair>> {
+  const listed: Array<SeatPair> = []
+  for (const [pair, { left, right }] of pairs.entries()) {
+    listed.push({
+      left: seats[left] ?? "",
+      right: seats[right] ?? "",
+      errors: pairErrors(sums, pair, cases, drawn),
+      agreement: agreementOf(columns, byPattern, left, right)
+    })
+    yield
+  }
+  return listed
+}
+
+export const seatErrors = (columns: PatternColumns, seat: string, index: number): SeatErrors => {
   const { cases, count, high, low, n, rate } = caseShare(columns, (pattern) => {
     const error = erredIn(pattern, index)
     return error === undefined ? undefined : !error
@@ -150,13 +188,7 @@ const withoutPairs = (
   )
 }
 
-const pairErrors = (
-  sums: Float64Array,
-  pair: number,
-  cases: number,
-  drawn: Resamples,
-  isEnough: boolean
-): PairErrors => {
+const pairErrors = (sums: Float64Array, pair: number, cases: number, drawn: Resamples): PairErrors => {
   const { both, left, right, shared } = sumsAt(sums, pair)
   const counts = {
     sharedRuns: shared,
@@ -164,7 +196,7 @@ const pairErrors = (
     leftOnly: left - both,
     rightOnly: right - both,
     neither: shared - left - right + both,
-    isTooFew: !isEnough
+    isTooFew: shared < LEAST_SHARED_RUNS
   }
   const [phi, most] = [phiAt(sums, pair), largestPhi(left / shared, right / shared)]
   const resampled = drawn.phis[pair]

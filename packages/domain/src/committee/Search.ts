@@ -3,7 +3,7 @@ import type { CaseShare } from "../statistics/CasePatterns.ts"
 import { wilson } from "../statistics/Wilson.ts"
 import type { Sha256 } from "../values/Sha256.ts"
 import { runSliced, type Sliced } from "../values/Sliced.ts"
-import { type Candidate, cheapestInSlices, greedyInSlices, MAX_TRIED_SEATS, removedBy } from "./SearchCandidates.ts"
+import { type Candidate, canTryAll, cheapestInSlices, greedyInSlices, removedBy } from "./SearchCandidates.ts"
 import {
   accuracies,
   costsOf,
@@ -12,7 +12,8 @@ import {
   meanSaved,
   neededSeats,
   type SearchRun,
-  sameCases
+  sameCases,
+  undecidedCases
 } from "./SearchHalf.ts"
 import type { CommitteeSearch, CountedShare, NamedCommittee, SearchEffort } from "./WorthTypes.ts"
 
@@ -60,7 +61,7 @@ export function* searchInSlices({
   const needed = leastWithoutFailure(keepAgreement, alpha)
   const { cases } = confirming
   if (cases < needed) return { kind: "refused", reason: "too few runs", cases, needed, missing: needed - cases }
-  const isTried = seats.length <= MAX_TRIED_SEATS
+  const isTried = canTryAll(choosing, seats.length, policies + 1)
   const bounds = {
     seats,
     costs: costsOf(choosing, seats.length),
@@ -72,8 +73,7 @@ export function* searchInSlices({
   const { candidate, candidates, excluded } = yield* (isTried ? cheapestInSlices : greedyInSlices)(choosing, bounds)
   const search: SearchEffort = {
     method: isTried ? "all" : "greedy",
-    candidates,
-    excluded,
+    ...{ candidates, policies, excluded },
     choosing: { runs: choosing.runs.length, cases: choosing.cases },
     confirming: { runs: confirming.runs.length, cases }
   }
@@ -104,7 +104,11 @@ const confirmed = (
     removed: [...removed],
     ...(policy > 0 && { policy: policy - 1 }),
     // A part of a case counts as none for the bound, which is exact for whole cases and safe for parts.
-    agreement: { ...wilson(same, half.cases), lowerBound: lowestRate(Math.floor(same), half.cases, alpha) },
+    agreement: {
+      ...wilson(same, half.cases),
+      lowerBound: lowestRate(Math.floor(same), half.cases, alpha),
+      undecided: undecidedCases(half, policy, removed)
+    },
     ...(accuracy !== undefined && { accuracy: { all: countedOf(accuracy.all), named: countedOf(accuracy.named) } }),
     saved: {
       costUsd,

@@ -3,6 +3,12 @@ import { type Half, keeps } from "./SearchHalf.ts"
 
 /** Seats up to which all subsets are tried. */
 export const MAX_TRIED_SEATS = 12
+/** Recounts up to which all subsets are tried: more than those of 12 seats over the runs of one search. */
+const MAX_RECOUNTS = 50_000_000
+
+/** Whether all subsets of the seats can be tried under each policy. */
+export const canTryAll = ({ groups }: Half, seats: number, policies: number): boolean =>
+  seats <= MAX_TRIED_SEATS && 2 ** seats * policies * groups.length <= MAX_RECOUNTS
 
 /** A subset of the seats under a policy: 0 is that of each run. */
 export interface Candidate {

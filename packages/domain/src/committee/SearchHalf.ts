@@ -1,4 +1,4 @@
-import { type NotCounted, type Recount, recountWithout } from "../insight/Recount.ts"
+import { allowsOpposite, type NotCounted, type Recount, recountWithout } from "../insight/Recount.ts"
 import type { BoundPolicy } from "../policies/Policy.ts"
 import { type CaseShare, shareOfCases } from "../statistics/CasePatterns.ts"
 import { savedMs } from "./CriticalPath.ts"
@@ -102,7 +102,20 @@ export const keeps = (half: Half, policy: number, removed: ReadonlySet<string>, 
 /** The number of cases with the same decision; a case whose runs differ counts by their share. */
 export const sameCases = (half: Half, policy: number, removed: ReadonlySet<string>): number => {
   const same = half.groups.reduce((sum, group) => sum + (isSame(group, policy, removed) ? group.weight : 0), 0)
-  return Math.abs(same - Math.round(same)) < ROUNDING * (1 + half.cases) ? Math.round(same) : same
+  return wholeIfClose(same, half.cases)
+}
+
+const wholeIfClose = (sum: number, cases: number): number =>
+  Math.abs(sum - Math.round(sum)) < ROUNDING * (1 + cases) ? Math.round(sum) : sum
+
+/** Of the cases with the same decision, those whose votes would also have allowed the opposite one. */
+export const undecidedCases = (half: Half, policy: number, removed: ReadonlySet<string>): number => {
+  const undecided = half.groups.reduce((sum, group) => {
+    const recount = group.recounts[policy]
+    const isUndecided = recount !== undefined && isSame(group, policy, removed) && allowsOpposite(recount, removed)
+    return sum + (isUndecided ? group.weight : 0)
+  }, 0)
+  return wholeIfClose(undecided, half.cases)
 }
 
 const EXCLUDES: ReadonlySet<NotCounted> = new Set([

@@ -67,7 +67,11 @@ export interface NamedCommittee {
   /** Index into the policies of the request; undefined for each run's own policy. */
   readonly policy?: number
   /** Share of the cases with the same outcome as the full committee; `lowerBound` is one-sided and exact. */
-  readonly agreement: ShareInterval & { readonly lowerBound: number }
+  readonly agreement: ShareInterval & {
+    readonly lowerBound: number
+    /** Cases with the same outcome whose votes would have allowed the opposite one, too: their votes do not decide. */
+    readonly undecided: number
+  }
   /** Right decisions of the runs with a truth, with all seats and with these; no decision is not right. */
   readonly accuracy?: { readonly all: CountedShare; readonly named: CountedShare }
   readonly saved: {
@@ -103,6 +107,8 @@ export interface SearchEffort {
   /** `all` subsets were candidates; `greedy`: one seat after the other, so a cheaper one may exist. */
   readonly method: "all" | "greedy"
   readonly candidates: number
+  /** Policies that were tried beside the own one of each run. */
+  readonly policies: number
   /** Candidates without a seat that a run cannot be counted without: its policy names it or cannot be met. */
   readonly excluded: number
   readonly choosing: { readonly runs: number; readonly cases: number }

@@ -93,6 +93,8 @@ export const LlmCallCompleted = eventType("llm.call.completed", {
   estimatedCostUsd: inPayload.number(),
   /** US dollars that a span stated beyond the bound of one call: shown, and not part of any cost. */
   uncountedCostUsd: inData.number(),
+  /** Hash of the system instructions of a span, or the one that it states. */
+  promptHash: inData.text(),
   /** Basis of the cost: one of `costBases`. A `fallback` is a guess. */
   costBasis: inPayload.text(),
   /** Entry of the price list behind the cost. */

@@ -11,7 +11,7 @@ import { objectAt, textAt } from "../values/JsonReader.ts"
 import type { JsonObject } from "../values/PayloadDecoder.ts"
 import { type Act, evaluateActs, type LogPosition, readAct, type StandardMode, standardMode } from "./Act.ts"
 import { SUBJECT_TYPES, subjectText } from "./RunCase.ts"
-import { noteModel, type Spending, spend } from "./Spending.ts"
+import { noteName, type Spending, spend } from "./Spending.ts"
 
 /** The end of the deliberation, as the runtime accepted it; the last one where it accepted several. */
 export interface Commitment extends LogPosition {
@@ -73,6 +73,8 @@ export interface Deliberation {
    * shadow under its name.
    */
   readonly models: ReadonlyMap<string, ReadonlyArray<string>>
+  /** Hashes of the prompts of each participant up to the commitment, where its spans have them. */
+  readonly prompts: ReadonlyMap<string, ReadonlyArray<string>>
   /** The agents that were tried beside a participant, by their names. They decide nothing. */
   readonly shadows: ReadonlyMap<string, ShadowFact>
   /** What the shadows spent, by their names; no part of `spending`. */
@@ -156,6 +158,7 @@ const emptyDraft = () => ({
   /** Up to the commitment. */
   spent: new Map<string, Spending>(),
   models: new Map<string, ReadonlyArray<string>>(),
+  prompts: new Map<string, ReadonlyArray<string>>(),
   shadows: new Map<string, ShadowFact>(),
   shadowSpending: new Map<string, Spending>(),
   policyVersion: undefined as string | undefined,
@@ -244,15 +247,15 @@ const take = (draft: Draft, event: KnownEvent): void => {
     case "llm.call.completed":
       if (event.data.shadow !== undefined) {
         spend(draft.shadowSpending, event.data)
-        noteModel(draft.models, event.data)
+        noteName(draft.models, event.data.sender, event.data.model)
         return
       }
       spend(draft.spending, event.data)
-      if (draft.commitment === undefined) noteModel(draft.models, event.data)
-      else if (isOfTurn(event.data)) {
-        spend(draft.spent, event.data)
-        noteModel(draft.models, event.data)
-      }
+      if (draft.commitment !== undefined && !isOfTurn(event.data)) return
+      // Those before the commitment are copied with it.
+      if (draft.commitment !== undefined) spend(draft.spent, event.data)
+      noteName(draft.models, event.data.sender, event.data.model)
+      noteName(draft.prompts, event.data.sender, event.data.promptHash)
       return
     case "session.stream.opened":
       draft.hasGap ||= event.data.status === "gap"
@@ -355,6 +358,7 @@ const finished = (draft: Draft): Deliberation => {
     denials,
     spending: [...(commitment === undefined ? draft.spending : draft.spent).values()],
     models: draft.models,
+    prompts: draft.prompts,
     shadows: draft.shadows,
     shadowSpending: draft.shadowSpending,
     policyVersion: draft.policyVersion,

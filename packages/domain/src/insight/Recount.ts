@@ -1,12 +1,16 @@
 import * as Result from "effect/Result"
+import type { ShadowFact } from "../events/ShadowFact.ts"
 import { weigherOf } from "../policies/DecisionEvaluation.ts"
 import { policyThreshold } from "../policies/Evaluation.ts"
+import { type PolicyText, readPolicy } from "../policies/Policy.ts"
+import { policyFitsMode } from "../policies/PolicyMode.ts"
 import type { SessionTerms } from "../policies/SessionRecord.ts"
 import { isOpening, type Statement } from "./Act.ts"
 import { actionLog } from "./ActionLog.ts"
 import { type ActivePolicy, isAllowed } from "./ActivePolicy.ts"
 import type { Deliberation } from "./Deliberation.ts"
 import { positionUnder } from "./Position.ts"
+import { withShadow } from "./WithShadow.ts"
 
 /**
  * What a recount without some participants says: the decision is still allowed, or it would be refused, which is no
@@ -27,6 +31,7 @@ export type NotCounted =
   | "the policy names it"
   | "the policy cannot be met without it"
   | "too many acts"
+  | "no vote of the shadow"
 
 export type SeatRecount =
   | { readonly kind: "counted"; readonly outcome: RecountedOutcome }
@@ -68,6 +73,30 @@ export const recountOf = (
   return Result.succeed({ mode, terms: other.sessionRules.terms, acts, positive, decided })
 }
 
+/**
+ * The votes of a run counted again as if the shadow had acted in place of its participant, whose proposals stay. The
+ * acts of the others stay as they were: they answered the participant.
+ */
+export const recountWithShadow = (run: Deliberation, by: ActivePolicy, shadow: ShadowFact): SeatRecount => {
+  const recorded = recountOf(run, by)
+  if (Result.isFailure(recorded)) return { kind: "not counted", reason: recorded.failure }
+  const { mode, positive, terms } = recorded.success
+  const { acts, commitment } = withShadow(run, shadow)
+  const before = acts.filter(({ index }) => commitment === undefined || index < commitment.index)
+  const counted = positionUnder(run, { mode, terms }).counted(before).map(statementOf)
+  return { kind: "counted", outcome: outcomeUnder(mode, terms, counted, positive) }
+}
+
+const outcomeUnder = (
+  mode: Recount["mode"],
+  terms: SessionTerms,
+  acts: ReadonlyArray<Statement>,
+  positive: boolean
+): RecountedOutcome => {
+  if (isStillAllowed(mode, terms, acts, positive)) return "same"
+  return isStillAllowed(mode, terms, acts, !positive) ? "opposite" : "none"
+}
+
 /** What rules read of an act, without its position, so that equal runs are equal. */
 const statementOf = ({
   by,
@@ -86,19 +115,42 @@ const statementOf = ({
  * anew: what the others would have said without them is not known. `without` of `whatIf` keeps them as declared.
  */
 export const recountWithout = (recount: Recount, removed: ReadonlySet<string>): SeatRecount => {
-  const { acts, decided, mode, positive, terms } = recount
+  const { mode, positive, terms } = recount
   const rest = termsWithout(terms, removed)
   const fault = faultOf(recount, removed, rest)
   if (fault !== undefined) return { kind: "not counted", reason: fault }
+  const { isDecidable, left } = actsWithout(recount, removed)
+  if (!isDecidable) return { kind: "not counted", reason: "made the decided proposal" }
+  return { kind: "counted", outcome: outcomeUnder(mode, rest, left, positive) }
+}
+
+/** The acts that remain, and whether the decided proposal is still among them. */
+const actsWithout = ({ acts, decided, mode }: Recount, removed: ReadonlySet<string>) => {
   const said = acts.filter(({ by }) => !removed.has(by))
   const opened = new Set(said.flatMap(({ proposalId, type }) => (isOpening(mode, type) ? [proposalId] : [])))
-  if (!decided.some((proposalId) => opened.has(proposalId))) {
-    return { kind: "not counted", reason: "made the decided proposal" }
+  return {
+    isDecidable: decided.some((proposalId) => opened.has(proposalId)),
+    left: said.filter(({ proposalId }) => opened.has(proposalId))
   }
-  const left = said.filter(({ proposalId }) => opened.has(proposalId))
-  if (isStillAllowed(mode, rest, left, positive)) return { kind: "counted", outcome: "same" }
-  const outcome = isStillAllowed(mode, rest, left, !positive) ? "opposite" : "none"
-  return { kind: "counted", outcome }
+}
+
+/** Whether the opposite outcome would be allowed without these participants, too: then the votes do not decide. */
+export const allowsOpposite = (recount: Recount, removed: ReadonlySet<string>): boolean => {
+  const { mode, positive, terms } = recount
+  return isStillAllowed(mode, termsWithout(terms, removed), actsWithout(recount, removed).left, !positive)
+}
+
+/** The same run under another policy; a text where this is for another mode, or where its rules cannot be read. */
+export const recountUnder = (
+  recount: Recount,
+  policy: PolicyText,
+  read = readPolicy
+): Result.Result<Recount, string> => {
+  const { mode, terms } = recount
+  const modeName = `macp.mode.${mode}.v1`
+  if (!policyFitsMode(policy.mode, modeName))
+    return Result.fail(`it is for ${policy.mode}, the runs are of ${modeName}`)
+  return Result.map(read(policy, terms.release), (bound) => ({ ...recount, terms: { ...terms, policy: bound } }))
 }
 
 /** A quorum has the outcome that its approvals say, also where a runtime would take either. */

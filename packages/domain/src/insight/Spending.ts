@@ -3,8 +3,8 @@ import { lacksUsage } from "../projector/UsageSums.ts"
 import { boundName } from "../values/Bounds.ts"
 import { sumUsd } from "../values/Money.ts"
 
-/** Models of one participant that are kept, the first ones. */
-const MAX_MODELS = 8
+/** Models, and prompts, of one participant that are kept, the first ones. */
+const MAX_NAMES = 8
 
 /** What a participant spent on language models. */
 export interface Spending {
@@ -18,12 +18,12 @@ export interface Spending {
   readonly callsWithoutUsage?: number
 }
 
-/** Adds the model of a call to those of its participant. */
-export const noteModel = (models: Map<string, ReadonlyArray<string>>, usage: EventData<"llm.call.completed">): void => {
-  if (usage.model === undefined || usage.model === "") return
-  const model = boundName(usage.model)
-  const known = models.get(usage.sender) ?? []
-  if (known.length < MAX_MODELS && !known.includes(model)) models.set(usage.sender, [...known, model])
+/** Adds the model of a call to those of its participant, or the hash of its prompt. */
+export const noteName = (names: Map<string, ReadonlyArray<string>>, sender: string, name: string | undefined): void => {
+  if (name === undefined || name === "") return
+  const bound = boundName(name)
+  const known = names.get(sender) ?? []
+  if (known.length < MAX_NAMES && !known.includes(bound)) names.set(sender, [...known, bound])
 }
 
 /** Adds a call to what its participant spent. The call of a shadow counts in no sum of the run, and here as stated. */

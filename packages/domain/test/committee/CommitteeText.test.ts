@@ -67,13 +67,13 @@ describe("a committee in one line", () => {
 
   it("has what a search found, and never more than it has confirmed", () => {
     const search = {
-      ...({ method: "all", candidates: 5, excluded: 0, choosing: { runs: 200, cases: 190 } } as const),
+      ...({ method: "all", candidates: 5, policies: 0, excluded: 0, choosing: { runs: 200, cases: 190 } } as const),
       confirming: { runs: 190, cases: 180 }
     }
     const found = (rate: number, lowerBound: number): CommitteeSearch => ({
       kind: "named",
       committee: {
-        ...{ seats: ["a"], removed: ["b"], agreement: { rate, low: 0.97, high: 1, lowerBound } },
+        ...{ seats: ["a"], removed: ["b"], agreement: { rate, low: 0.97, high: 1, lowerBound, undecided: 0 } },
         saved: { costUsd: 2, costShare: 0.4 }
       },
       search
@@ -87,5 +87,13 @@ describe("a committee in one line", () => {
       "Without b 40 % cheaper, same outcome in all 180 cases (at least 98.3 %)"
     )
     assert.match(searchResultText({ kind: "none", reason: "not confirmed", search }), /no committee is named$/)
+    const under = found(1, 0.9835)
+    if (under.kind !== "named") return assert.fail(under.kind)
+    const other: CommitteeSearch = { ...under, committee: { ...under.committee, policy: 1 } }
+    assert.match(searchResultText(other, ["p.one", "p.two"]), /^Under p\.two without b 40 % cheaper, same outcome/)
+    assert.match(
+      searchResultText({ kind: "none", reason: "none chosen", search }, ["p.one"]),
+      /first half of the cases, under no policy that was tried$/
+    )
   })
 })

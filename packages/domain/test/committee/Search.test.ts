@@ -162,6 +162,56 @@ describe("a search", () => {
     if (own.kind !== "named" || other.kind !== "named") return assert.fail(JSON.stringify([own, other]))
     assert.deepStrictEqual([own.committee.seats, own.committee.policy], [["seat-0"], undefined])
     assert.deepStrictEqual([other.committee.seats, other.committee.policy], [["seat-1", "seat-2"], 0])
+    assert.deepStrictEqual([own.search.policies, other.search.policies], [0, 1])
+  })
+
+  it("counts the cases whose votes do not decide, because a policy allows either outcome", () => {
+    const free = policyOf({ voting: { algorithm: "none" } })
+    const runs = withHalves(160, (caseId) => {
+      const run = runOf({ caseId, votes: [true, false, true] })
+      return { ...run, underPolicies: [{ ...run.recount, terms: { ...run.recount.terms, policy: free } }] }
+    })
+    const own = search(runs)
+    const other = search(
+      runs.map((run) => ({ ...run, costUsd: [0.3, 0.1, 0.3] })),
+      { policies: 1 }
+    )
+    if (own.kind !== "named" || other.kind !== "named") return assert.fail(JSON.stringify([own, other]))
+    assert.strictEqual(own.committee.agreement.undecided, 0)
+    assert.deepStrictEqual([other.committee.seats, other.committee.policy], [["seat-1"], 0])
+    assert.strictEqual(other.committee.agreement.undecided, other.search.confirming.cases)
+  })
+
+  it("takes one candidate on to the other half, whatever policies are tried", () => {
+    const loose = policyOf({ voting: { algorithm: "majority", threshold: 0.4 } })
+    // On the half that chooses, the second seat alone decides under the other policy; on the other half it declines.
+    const runs = withHalves(160, (caseId) => {
+      const run = runOf({ caseId, votes: [true, halfOf(sha256, caseId) === 0, true], costUsd: [0.1, 0.01, 0.2] })
+      return { ...run, underPolicies: [{ ...run.recount, terms: { ...run.recount.terms, policy: loose } }] }
+    })
+    // The first seat alone would be confirmed, and is not tried: the cheapest one was chosen.
+    assert.deepInclude(search(runs, { policies: 1 }), { kind: "none", reason: "not confirmed" })
+    assert.deepInclude(search(runs), { kind: "none", reason: "not confirmed" })
+  })
+
+  it("leaves seats out one by one where all subsets under all policies are too many", () => {
+    const runs = withHalves(160, (caseId) => {
+      const run = runOf({ caseId, votes: seatsOf(12).map(() => true) })
+      const others = Array.from({ length: 100 }, () => run.recount)
+      // No two runs vote alike, so no group has two.
+      return {
+        ...run,
+        recount: {
+          ...run.recount,
+          acts: run.recount.acts.map((act) => ({ ...act, confidence: Number(caseId.slice(5)) / 1e4 }))
+        },
+        underPolicies: others
+      }
+    })
+    const all = search(runs)
+    const greedy = search(runs, { policies: 100 })
+    if (all.kind !== "named" || greedy.kind !== "named") return assert.fail(JSON.stringify([all, greedy]))
+    assert.deepStrictEqual([all.search.method, greedy.search.method], ["all", "greedy"])
   })
 
   it("of more than 12 seats leaves them out one by one, and says so", () => {

@@ -3,6 +3,7 @@ import {
   type ActivePolicy,
   type Deliberation,
   recountOf,
+  recountUnder,
   recountWithout,
   type SeatRecount,
   whatIf
@@ -223,3 +224,31 @@ const withInitiator = (by: ActivePolicy, initiator: string): Partial<ActivePolic
   by.sessionRules === undefined
     ? {}
     : { sessionRules: { ...by.sessionRules, terms: { ...by.sessionRules.terms, initiator } } }
+
+describe("a recount under another policy", () => {
+  const recount = () => {
+    const { by, run } = governed(carried(majority).flat())
+    return Result.getOrThrow(recountOf(run, by))
+  }
+  const policy = (voting: object, mode = "*") => ({
+    ...{ policyId: "p.other", mode, schemaVersion: 3, rules: JSON.stringify({ voting }) }
+  })
+
+  it("counts the same acts under its rules", () => {
+    const under = Result.getOrThrow(recountUnder(recount(), policy({ algorithm: "unanimous" })))
+    assert.strictEqual(textOf(recountWithout(recount(), new Set())), "same")
+    assert.strictEqual(textOf(recountWithout(under, new Set())), "opposite")
+    assert.strictEqual(textOf(recountWithout(under, new Set(["c", "d"]))), "same")
+  })
+
+  it("does not exist of a policy of another mode, or whose rules cannot be read", () => {
+    const failure = (other: ReturnType<typeof policy>) =>
+      Result.match(recountUnder(recount(), other), { onFailure: (why) => why, onSuccess: () => "counted" })
+    assert.strictEqual(
+      failure(policy({ algorithm: "unanimous" }, "macp.mode.quorum.v1")),
+      "it is for macp.mode.quorum.v1, the runs are of macp.mode.decision.v1"
+    )
+    assert.strictEqual(failure(policy({ algorithm: "unanimous" }, "macp.mode.decision.v1")), "counted")
+    assert.include(failure(policy({ algorithm: "guess" })), "algorithm")
+  })
+})

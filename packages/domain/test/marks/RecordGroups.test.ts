@@ -10,6 +10,7 @@ import {
   type VoteFacts
 } from "@runplane/domain"
 import { commits, draftLlmCall, opened, proposes, recordOf, votes } from "../support/deliberations.ts"
+import { draft } from "../support/events.ts"
 
 interface Given {
   readonly count: number
@@ -206,6 +207,28 @@ describe("the models of a participant", () => {
       [
         ["a", ["m1", "m2"]],
         ["b", ["m3"]]
+      ]
+    )
+  })
+
+  it("have the prompts beside them that its spans state", () => {
+    const call = (sender: string, promptHash: string) =>
+      draft("llm.call.completed", { sender, promptHash, decodedPayload: { model: "m", totalTokens: 2 } })
+    const { prompts } = recordOf(
+      opened(),
+      proposes("a"),
+      call("a", "h1"),
+      call("a", "h1"),
+      call("b", "h2"),
+      draftLlmCall("c", "m1"),
+      commits(true),
+      call("a", "h3")
+    )
+    assert.deepStrictEqual(
+      [...prompts],
+      [
+        ["a", ["h1"]],
+        ["b", ["h2"]]
       ]
     )
   })

@@ -244,7 +244,10 @@ describe("the receiver of telemetry", () => {
       [attributes["gen_ai.usage.input_tokens"], attributes["gen_ai.response.id"], attributes["runplane.prompt.hash"]],
       [1, "r1", sha256("be brief").slice(0, 16)]
     )
-    const { facts } = runFold([{ at: 1, telemetry: [receive("drop")] }])
+    const { events, facts } = runFold([{ at: 1, telemetry: [receive("drop")] }])
+    const [called] = events.flatMap((event) => (event.type === "llm.call.completed" ? [event] : []))
+    assert.strictEqual(called?.data.promptHash, sha256("be brief").slice(0, 16))
+    assert.notInclude(JSON.stringify(events), "be brief")
     assert.strictEqual(facts.metadata["promptHash"], sha256("be brief").slice(0, 16))
     assert.strictEqual(
       runFold([{ at: 1, telemetry: [receive("keep")] }]).facts.metadata["promptHash"],

@@ -8,18 +8,23 @@ import { runplane } from "../../src/runplane/Commands.ts"
 interface Ended {
   readonly code: number
   readonly stdout: ReadonlyArray<string>
+  readonly stderr: ReadonlyArray<string>
   /** What it ends with on stderr; empty when it went well. */
   readonly complaint: string
 }
 
 /** One `runplane` command, in this process. */
 export const command = (args: ReadonlyArray<string>): Effect.Effect<Ended> => {
-  const stdout: Array<string> = []
-  const console = { ...globalThis.console, log: (text: string) => void stdout.push(text), error: () => {} }
+  const [stdout, stderr]: [Array<string>, Array<string>] = [[], []]
+  const console = {
+    ...globalThis.console,
+    log: (text: string) => void stdout.push(text),
+    error: (text: string) => void stderr.push(text)
+  }
   return runCli(runplane, args).pipe(
     Effect.match({
-      onSuccess: () => ({ code: 0, stdout, complaint: "" }),
-      onFailure: (error) => ({ code: exitCodeOf(error), stdout, complaint: String(error.message) })
+      onSuccess: () => ({ code: 0, stdout, stderr, complaint: "" }),
+      onFailure: (error) => ({ code: exitCodeOf(error), stdout, stderr, complaint: String(error.message) })
     }),
     Effect.provideService(Console.Console, console),
     Effect.provide(NodeServices.layer)

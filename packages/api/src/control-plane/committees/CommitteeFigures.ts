@@ -1,27 +1,9 @@
 import { about, Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
+import { CommitteeShadowErrors, CommitteeShadowWorth, shadowsLeftOut } from "./CommitteeShadows.ts"
+import { countedShare, errorFields, figure, interval, SeatPair, seat, share } from "./FigureFields.ts"
 
 const optional = Schema.optionalKey
-
-export const seat = Field.text("Participant id of the seat", "risk-analyst")
-
-const interval = { low: Field.number("Lower end of its interval", 0.42), high: Field.number("Upper end", 0.91) }
-
-/** A share with its interval of 95 %. */
-export const share = (description: string) =>
-  Schema.Struct({ rate: Field.number("The share", 0.75), ...interval }).annotate({ description })
-
-/** A number of runs out of others. */
-export const countedShare = (description: string) =>
-  Schema.Struct({
-    count: Field.integer("So many runs", 3),
-    n: Field.integer("Of so many", 120),
-    rate: Field.number("Their share", 0.025),
-    ...interval
-  }).annotate({ description: `${description}; the interval is of 95 %` })
-
-const figure = (description: string) =>
-  Schema.Struct({ value: Field.number("The figure", 0.43), ...interval }).annotate({ description })
 
 /** The runs, participants and models of one committee. */
 export const committeeFields = {
@@ -36,6 +18,14 @@ export const SharedModel = Schema.Struct({
     "risk-analyst"
   ])
 }).annotate({ identifier: "SharedModel", description: "Seats behind which is the same model" })
+
+export const SharedPrompt = Schema.Struct({
+  promptHash: Field.text("Hashes of their prompts", "9f86d081884c7d65"),
+  seats: Field.texts("Seats with these prompts, and no others, in each run whose spans have them", [
+    "cost-analyst",
+    "risk-analyst"
+  ])
+}).annotate({ identifier: "SharedPrompt", description: "Seats behind which is the same prompt" })
 
 const outcomes = (description: string) =>
   Schema.Struct({
@@ -60,39 +50,10 @@ const TruthShare = Schema.Struct({
   description: "How many runs have a truth, and whether they differ from the others"
 })
 
-const SeatErrors = Schema.Struct({
-  seat,
-  runs: Field.integer("Runs with a truth in which it voted for or against", 93),
-  cases: Field.integer("Different cases of these", 71),
-  errors: Field.integer("Votes for a wrong or against a right decision", 14),
-  accuracy: optional(share("Share of right votes; absent without runs")),
-  leftOut: optional(
-    Schema.Literals(["no value", "always right", "always wrong", "too few shared runs"]).annotate(
-      about("Why the seat has no correlation; absent for a seat that counts", "always right")
-    )
-  )
-}).annotate({ identifier: "CommitteeSeatErrors", description: "How often a seat erred" })
-
-const SeatPair = Schema.Struct({
-  left: seat,
-  right: seat,
-  errors: Schema.Struct({
-    sharedRuns: Field.integer("Runs in which both have a value", 90),
-    both: Field.integer("Both erred", 9),
-    leftOnly: Field.integer("Only the left one erred", 5),
-    rightOnly: Field.integer("Only the right one erred", 4),
-    neither: Field.integer("Neither erred", 72),
-    phi: optional(figure("Correlation of their errors; absent where one of them never or always errs in these runs")),
-    largestPhi: optional(Field.number("The largest correlation that their accuracies allow", 0.88)),
-    isTooFew: Field.flag("Whether the pair has too few shared runs to count")
-  }).annotate({ description: "How their errors go together" }),
-  agreement: Schema.Struct({
-    runs: Field.integer("Runs in which both voted", 118),
-    agreed: Field.integer("Of these, runs with the same vote", 104),
-    share: optional(share("Their share; absent without runs")),
-    kappa: optional(Field.number("Cohen's kappa; absent where it is not defined", 0.61))
-  }).annotate({ description: "How often they cast the same vote: it needs no truth, and bounds nothing" })
-}).annotate({ identifier: "CommitteeSeatPair", description: "Two seats" })
+const SeatErrors = Schema.Struct({ seat, ...errorFields }).annotate({
+  identifier: "CommitteeSeatErrors",
+  description: "How often a seat erred"
+})
 
 const Missing = Schema.Struct({
   cases: Field.integer("Further cases with a truth", 18),
@@ -150,7 +111,14 @@ export const CommitteeIndependence = Schema.Struct({
   pairs: Schema.Array(SeatPair).annotate({ description: "Each two of them once" }),
   sharedModels: Schema.Array(SharedModel).annotate({
     description: "Seats with the same models, a likely reason of errors together"
-  })
+  }),
+  sharedPrompts: Schema.Array(SharedPrompt).annotate({
+    description: "Seats with the same prompts, as far as spans have them"
+  }),
+  shadows: Schema.Array(CommitteeShadowErrors).annotate({
+    description: "Agents that were tried beside a participant; no other figure has them"
+  }),
+  shadowsLeftOut
 }).annotate({ identifier: "CommitteeIndependence", description: "How independent the voters of runs are" })
 export type CommitteeIndependence = typeof CommitteeIndependence.Type
 
@@ -190,6 +158,10 @@ export const CommitteeWorth = Schema.Struct({
   costUsd: Field.number("Cost of all seats in these runs", 4.92),
   seats: Schema.Array(SeatWorth).annotate({
     description: "The participants that vote; those whose removal changes most first"
-  })
+  }),
+  shadows: Schema.Array(CommitteeShadowWorth).annotate({
+    description: "Agents that were tried beside a participant; no other figure has them"
+  }),
+  shadowsLeftOut
 }).annotate({ identifier: "CommitteeWorth", description: "What each voter of a committee is worth" })
 export type CommitteeWorth = typeof CommitteeWorth.Type

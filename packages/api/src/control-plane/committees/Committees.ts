@@ -2,9 +2,11 @@ import { about, Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { commaSeparated, integer, isoDate, withDefault } from "../../validation/Fields.ts"
 import { querySchema } from "../../validation/RequestSchema.ts"
+import { OtherPolicy, policyName } from "../decisions/DecisionRequests.ts"
 import { searchText } from "../query/DescribedField.ts"
 import { runQueryFields } from "../query/QueryFields.ts"
-import { CommitteeIndependence, CommitteeWorth, committeeFields, countedShare, seat } from "./CommitteeFigures.ts"
+import { CommitteeIndependence, CommitteeWorth, committeeFields } from "./CommitteeFigures.ts"
+import { countedShare, seat } from "./FigureFields.ts"
 
 const optional = Schema.optionalKey
 
@@ -44,6 +46,14 @@ const level = (description: string, example: number) =>
 export const DEFAULT_AGREEMENT = 0.98
 export const DEFAULT_ALPHA = 0.05
 
+/** Most policies that one search tries beside the own one of each run. */
+export const MAX_SEARCHED_POLICIES = 5
+
+const searchedPolicy = Schema.Struct({
+  policyVersion: optional(policyName("A registered policy; either this or policy")),
+  policy: optional(OtherPolicy)
+}).annotate({ identifier: "SearchedPolicy", description: "A policy under which a smaller committee is tried" })
+
 /** The body of `POST /committees/search`. */
 export const CommitteeSearchRequest = Schema.Struct({
   q: searchText(runQueryFields, "Ended runs that this search finds", "scenario:incident/region-failover@1.1.0"),
@@ -52,7 +62,12 @@ export const CommitteeSearchRequest = Schema.Struct({
     level("The share of cases whose outcome must stay the same", DEFAULT_AGREEMENT),
     DEFAULT_AGREEMENT
   ),
-  alpha: withDefault(level("One less the confidence of the bound that confirms it", DEFAULT_ALPHA), DEFAULT_ALPHA)
+  alpha: withDefault(level("One less the confidence of the bound that confirms it", DEFAULT_ALPHA), DEFAULT_ALPHA),
+  policies: optional(
+    Schema.Array(searchedPolicy)
+      .annotate({ description: "Policies that are tried, too; the own one of each run unless said" })
+      .check(Schema.isMaxLength(MAX_SEARCHED_POLICIES))
+  )
 }).annotate({ identifier: "CommitteeSearchRequest", description: "What a cheaper committee must keep" })
 export type CommitteeSearchRequest = typeof CommitteeSearchRequest.Type
 
@@ -65,7 +80,8 @@ const effort = Schema.Struct({
   method: Schema.Literals(["all", "greedy"]).annotate(
     about("all: every subset was tried; greedy: seats were left out one by one, so a cheaper one may exist", "all")
   ),
-  candidates: Field.integer("Subsets that were tried", 30),
+  candidates: Field.integer("Subsets that were tried, each under each policy", 30),
+  policies: Field.integer("Policies that were tried beside the own one of each run", 0),
   excluded: Field.integer(
     "Subsets without a seat that a run cannot be counted without: its policy names it, or cannot be met",
     4
@@ -77,11 +93,21 @@ const effort = Schema.Struct({
 const NamedCommittee = Schema.Struct({
   seats: Schema.Array(seat).annotate({ description: "The seats that remain" }),
   removed: Schema.Array(seat).annotate({ description: "Those that are left out" }),
+  policy: optional(
+    Schema.Struct({
+      index: Field.integer("Its index in `policies` of the request, from 0 on", 0),
+      name: Field.text("Its id; `policies.0` for one that the request has itself", "policy.incident.strict")
+    }).annotate({ description: "The policy that governs the smaller committee; absent for the own one of each run" })
+  ),
   agreement: Schema.Struct({
     rate: Field.number("Share of the confirming cases with the same outcome", 0.994),
     low: Field.number("Lower end of its interval of 95 %", 0.97),
     high: Field.number("Upper end", 0.999),
-    lowerBound: Field.number("One-sided exact bound (Clopper and Pearson) at `alpha`, which confirms it", 0.981)
+    lowerBound: Field.number("One-sided exact bound (Clopper and Pearson) at `alpha`, which confirms it", 0.981),
+    undecided: Field.number(
+      "Of the cases with the same outcome, those whose votes would have allowed the opposite one, too",
+      0
+    )
   }).annotate({ description: "Agreement with the full committee" }),
   accuracy: optional(
     Schema.Struct({

@@ -47,14 +47,21 @@ export class CommitteesGroup extends HttpApiGroup.make("committees")
     HttpApiEndpoint.post("search", "/committees/search", {
       payload: bodySchema(CommitteeSearchRequest, { unknownKeys: "reject" }),
       success: CommitteeSearchAnswer.pipe(HttpApiSchema.status(201)),
-      error: [Failure.SearchTooSlow, Failure.TooFewRuns]
+      error: [
+        Failure.SearchTooSlow,
+        Failure.TooFewRuns,
+        Failure.InvalidPolicyDefinition,
+        Failure.NoPolicyToTry,
+        ...Failure.runtime
+      ]
     }).annotateMerge(
       operation({
         id: "searchCommittee",
         access: "operator",
         summary: "Search the cheapest committee with the same outcomes",
         description:
-          "A subset of the voters is chosen on one half of the cases, and named only if the other half confirms it. Each " +
+          "A subset of the voters is chosen on one half of the cases, and named only if the other half confirms it. On " +
+          "request it is chosen among other policies, too. Each " +
           "search is an audit entry, and the answer counts those over runs of the same participants."
       })
     )

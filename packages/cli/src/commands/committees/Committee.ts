@@ -1,13 +1,15 @@
-import { DEFAULT_AGREEMENT, DEFAULT_ALPHA } from "@runplane/api"
+import { DEFAULT_AGREEMENT, DEFAULT_ALPHA, MAX_SEARCHED_POLICIES } from "@runplane/api"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { usageProblem } from "../../CliFailure.ts"
 import { withControlPlane } from "../../Connection.ts"
 import { output, printedAsJson } from "../../Output.ts"
 import { timeOf } from "../common/Since.ts"
+import { readPolicy } from "../decisions/PolicyFlags.ts"
 import { independenceLines, searchLines, worthLines } from "./CommitteeLines.ts"
 
 const scope = {
@@ -100,18 +102,41 @@ const search = Command.make(
     alpha: Flag.Finite("alpha").pipe(
       Flag.withDescription("One less the confidence of the bound that confirms it"),
       Flag.withDefault(DEFAULT_ALPHA)
+    ),
+    policies: Flag.String("policy").pipe(
+      Flag.withDescription(
+        `Also try under the policy of this file, JSON {mode, schemaVersion, rules}; up to ${MAX_SEARCHED_POLICIES}`
+      ),
+      Flag.atLeast(0)
+    ),
+    versions: Flag.String("policy-version").pipe(
+      Flag.withDescription("Also try under this registered policy; may be repeated"),
+      Flag.atLeast(0)
     )
   },
-  ({ alpha, keepAgreement, maxSeats, q }) =>
-    withControlPlane(({ api }) =>
-      Effect.gen(function* () {
-        const found = yield* api.committees.search({
-          payload: { q, keepAgreement, alpha, ...(Option.isSome(maxSeats) && { maxSeats: maxSeats.value }) }
+  ({ alpha, keepAgreement, maxSeats, policies, q, versions }) =>
+    Effect.gen(function* () {
+      if (policies.filter((file) => file === "-").length > 1) {
+        return yield* usageProblem("--policy - reads standard input, and can be there once")
+      }
+      const tried = [
+        ...(yield* Effect.forEach(policies, (file) => Effect.map(readPolicy(file), (policy) => ({ policy })))),
+        ...versions.map((policyVersion) => ({ policyVersion }))
+      ]
+      yield* withControlPlane(({ api }) =>
+        Effect.gen(function* () {
+          const found = yield* api.committees.search({
+            payload: {
+              ...{ q, keepAgreement, alpha },
+              ...(Option.isSome(maxSeats) && { maxSeats: maxSeats.value }),
+              ...(tried.length > 0 && { policies: tried })
+            }
+          })
+          if (yield* printedAsJson(found)) return
+          yield* Console.log(searchLines(found, [...policies, ...versions]).join("\n"))
         })
-        if (yield* printedAsJson(found)) return
-        yield* Console.log(searchLines(found).join("\n"))
-      })
-    )
+      )
+    })
 ).pipe(Command.withDescription("Search the cheapest committee with the same outcomes, on runs that confirm it"))
 
 /** `runplane committee` (docs/reference/committees.md) */

@@ -28,9 +28,12 @@ export const readPolicyFlags = Effect.fnUntraced(function* (flags: {
     return yield* usageProblem("--policy and --policy-version exclude each other")
   }
   if (Option.isSome(policyVersion)) return { policyVersion: policyVersion.value }
-  if (Option.isNone(policy)) return {}
-  const given = yield* Schema.decodeUnknownEffect(OtherPolicy)(yield* readJson(policy.value)).pipe(
-    Effect.mapError((error) => usageProblem(`${policy.value} is not a policy: ${error.message}`))
+  return Option.isNone(policy) ? {} : { policy: yield* readPolicy(policy.value) }
+})
+
+/** The policy of a file, or of standard input for `-`. */
+export const readPolicy = Effect.fnUntraced(function* (file: string) {
+  return yield* Schema.decodeUnknownEffect(OtherPolicy)(yield* readJson(file)).pipe(
+    Effect.mapError((error) => usageProblem(`${file} is not a policy: ${error.message}`))
   )
-  return { policy: given }
 })

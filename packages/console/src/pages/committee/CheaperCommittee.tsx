@@ -5,6 +5,7 @@ import {
   DEFAULT_AGREEMENT as keepAgreement
 } from "@runplane/api"
 import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
 import { call } from "../../client/Client.ts"
 import { CallFailed } from "../../client/Problem.ts"
 import { UserText } from "../../ui/basics.tsx"
@@ -12,19 +13,39 @@ import { Facts, Panel } from "../../ui/kit.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { useMay } from "../../ui/useMe.ts"
 import { counted, dollars, duration, percent } from "../../view/format/Format.ts"
+import { OtherPolicies } from "./OtherPolicies.tsx"
 
 interface CheaperCommitteeProps {
   readonly q: string
   readonly found: CommitteeIndependence
 }
 
+interface Wanted {
+  readonly q: string
+  readonly policies: ReadonlyArray<string>
+}
+
+const keyOf = ({ policies, q }: Wanted) => JSON.stringify([q, ...policies])
+
 /** Searches the cheapest committee with the same outcomes, on demand: each search is an entry of the audit log. */
 export const CheaperCommittee = ({ found, q }: CheaperCommitteeProps) => {
   const isAllowed = useMay()("operator")
+  const [policies, setPolicies] = useState<ReadonlyArray<string>>([])
+  const wanted: Wanted = { q, policies }
   const search = useMutation({
-    mutationFn: (wanted: string) =>
-      call((api) => api.committees.search({ payload: { q: wanted, keepAgreement, alpha } }))
+    mutationFn: (wanted: Wanted) =>
+      call((api) =>
+        api.committees.search({
+          payload: {
+            ...{ q: wanted.q, keepAgreement, alpha },
+            ...(wanted.policies.length > 0 && {
+              policies: wanted.policies.map((policyVersion) => ({ policyVersion }))
+            })
+          }
+        })
+      )
   })
+  const isCurrent = search.variables !== undefined && keyOf(search.variables) === keyOf(wanted)
   const refusal = !isAllowed
     ? "A search needs the role operator."
     : q === ""
@@ -39,19 +60,20 @@ export const CheaperCommittee = ({ found, q }: CheaperCommitteeProps) => {
           type="button"
           className="btn"
           disabled={refusal !== undefined || search.isPending}
-          onClick={() => search.mutate(q)}
+          onClick={() => search.mutate(wanted)}
         >
           {search.isPending ? "Searching" : "Search"}
         </button>
       }
     >
-      {isTooFew(search.error) ? (
+      <OtherPolicies chosen={policies} onChange={setPolicies} />
+      {isTooFew(search.error) && isCurrent ? (
         <p className="px-3 py-2 wrap-anywhere" data-search>
           No committee is named: {search.error.problem.messages.join(" ")}.
         </p>
-      ) : search.isError ? (
-        <Failure what="No committee was searched" error={search.error} retry={() => search.mutate(q)} />
-      ) : search.data === undefined || search.variables !== q ? (
+      ) : search.isError && isCurrent ? (
+        <Failure what="No committee was searched" error={search.error} retry={() => search.mutate(wanted)} />
+      ) : search.data === undefined || !isCurrent ? (
         <p className="px-3 py-2 text-muted">
           {refusal ??
             "A smaller committee is named only when the half that did not choose it confirms the same outcomes. Each search is recorded."}
@@ -68,7 +90,7 @@ const isTooFew = (error: unknown): error is CallFailed => error instanceof CallF
 
 const Answer = ({ answer, isOther }: { readonly answer: CommitteeSearchAnswer; readonly isOther: boolean }) => {
   const { found, otherCommittees, participants, searches, summary, truncated } = answer
-  const { candidates, choosing, confirming, excluded, method } = found.search
+  const { candidates, choosing, confirming, excluded, method, policies } = found.search
   return (
     <div className="flex flex-col">
       <p className="px-3 pt-2 font-medium wrap-anywhere" data-search>
@@ -80,7 +102,7 @@ const Answer = ({ answer, isOther }: { readonly answer: CommitteeSearchAnswer; r
           ...(found.kind === "none" ? [] : namedFacts(found.committee)),
           [
             "Subsets",
-            `${candidates} tried${method === "greedy" ? ", seats left out one by one: a cheaper one may exist" : ""}${
+            `${candidates} tried${policies === 0 ? "" : `, under their own policy and ${policies} more`}${method === "greedy" ? ", seats left out one by one: a cheaper one may exist" : ""}${
               excluded === 0 ? "" : `; ${excluded} cannot be counted without a seat that the policy needs`
             }`
           ],
@@ -108,14 +130,20 @@ const Answer = ({ answer, isOther }: { readonly answer: CommitteeSearchAnswer; r
 
 type Named = Extract<CommitteeSearchAnswer["found"], { kind: "named" }>["committee"]
 
-const namedFacts = ({ accuracy, agreement, removed, saved, seats }: Named) =>
+const namedFacts = ({ accuracy, agreement, policy, removed, saved, seats }: Named) =>
   [
     ["Remains", <UserText key="seats" text={seats.join(", ")} />],
     ["Removed", <UserText key="removed" text={removed.join(", ")} />],
+    ...(policy === undefined ? [] : ([["Policy", <UserText key="policy" text={policy.name} />]] as const)),
     [
       "Same outcome",
       `${percent(agreement.rate)} of the confirming cases (${percent(agreement.low)} to ${percent(agreement.high)})`
     ],
+    ...(agreement.undecided === 0
+      ? []
+      : ([
+          ["Not decided", `in ${agreement.undecided} of these cases the votes would have allowed either outcome`]
+        ] as const)),
     [
       "Right decisions",
       accuracy === undefined

@@ -14,6 +14,7 @@ import { textParam, wordParam } from "../../view/query/UrlState.ts"
 import { CheaperCommittee } from "./CheaperCommittee.tsx"
 import { ErrorMatrix } from "./ErrorMatrix.tsx"
 import { SeatTable } from "./SeatTable.tsx"
+import { ShadowTable } from "./ShadowTable.tsx"
 
 const SINCE_NAMES = ["all", "90d", "30d", "7d"] as const
 const SINCE = { all: "All time", "90d": "Last 90 days", "30d": "Last 30 days", "7d": "Last 7 days" } as const
@@ -135,13 +136,10 @@ const Figures = ({ found, q, worth }: FiguresProps) => {
           </p>
         )}
         {found.sharedModels.map(({ model, seats }) => (
-          <p key={seats.join()} className="flex items-start gap-1.5 text-warn">
-            <TriangleAlert size={14} aria-hidden className="mt-0.5 shrink-0" />
-            <span className="wrap-anywhere">
-              The same model is behind <UserText text={seats.join(" and ")} />: <UserText text={model} />. A likely
-              reason of errors together.
-            </span>
-          </p>
+          <Shared key={`model ${seats.join()}`} what="model" seats={seats} name={model} />
+        ))}
+        {found.sharedPrompts.map(({ promptHash, seats }) => (
+          <Shared key={`prompt ${seats.join()}`} what="prompt" seats={seats} name={promptHash} />
         ))}
       </section>
       <div className="grid items-start gap-3 2xl:grid-cols-[minmax(320px,2fr)_3fr]">
@@ -154,7 +152,24 @@ const Figures = ({ found, q, worth }: FiguresProps) => {
           <SeatTable found={found} worth={worth} />
         )}
       </div>
+      {worth === undefined || worth.shadows.length === 0 ? null : <ShadowTable found={found} worth={worth} />}
       <CheaperCommittee q={q} found={found} />
     </>
   )
 }
+
+interface SharedProps {
+  readonly what: "model" | "prompt"
+  readonly seats: ReadonlyArray<string>
+  readonly name: string
+}
+
+const Shared = ({ name, seats, what }: SharedProps) => (
+  <p className="flex items-start gap-1.5 text-warn">
+    <TriangleAlert size={14} aria-hidden className="mt-0.5 shrink-0" />
+    <span className="wrap-anywhere">
+      The same {what} is behind <UserText text={seats.join(" and ")} />: <UserText text={name} />. A likely reason of
+      errors together.
+    </span>
+  </p>
+)

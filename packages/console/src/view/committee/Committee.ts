@@ -129,3 +129,36 @@ export const leftOutText = (reason: CommitteeIndependence["seats"][number]["left
   if (reason === undefined) return undefined
   return reason === "no value" ? "no vote in a run with a truth" : reason
 }
+
+const VOTED = new Set(["*", "macp.mode.decision.v1", "macp.mode.quorum.v1"])
+
+/** Whether a policy of this mode may govern the runs of a committee. */
+export const canDecideByVotes = (policyMode: string): boolean => VOTED.has(policyMode)
+
+type Paired = CommitteeWorth["shadows"][number]["paired"]
+
+/** Below this the difference of a shadow and its participant is not taken for chance. */
+const ALPHA = 0.05
+
+/** How clear the difference of a shadow and its participant is. */
+export const pairedText = ({ isTooFew, p, runs }: Pick<Paired, "isTooFew" | "p" | "runs">): string => {
+  if (runs === 0) return "no truth"
+  if (isTooFew) return "too few cases"
+  const text = p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`
+  return p > ALPHA ? `${text}, may be chance` : text
+}
+
+/** The seat that a shadow errs with most; undefined while no pair has a correlation. */
+export const closestSeat = (
+  pairs: ReadonlyArray<Pair>
+): { readonly seat: string; readonly text: string; readonly says: string } | undefined => {
+  const [closest] = pairs
+    .flatMap((pair) => {
+      const { isTooFew, phi } = pair.errors
+      return isTooFew || phi === undefined ? [] : [{ pair, phi: phi.value }]
+    })
+    .toSorted((one, other) => other.phi - one.phi)
+  if (closest === undefined) return undefined
+  const { says, text } = errorCell(closest.pair)
+  return { seat: closest.pair.left, text, says }
+}

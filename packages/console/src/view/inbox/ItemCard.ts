@@ -59,6 +59,7 @@ export const itemCard = (item: InboxItem): DecisionCard => {
       denials: [],
       spending: [],
       models: new Map(),
+      prompts: new Map(),
       shadows: new Map(),
       shadowSpending: new Map(),
       policyVersion: hashed.policyVersion,

@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  canDecideByVotes,
+  closestSeat,
   costPerRight,
   firstKind,
   leastNeeded,
   leftOutText,
   matrixOf,
+  pairedText,
   truthTexts,
   withoutText
 } from "../../../src/view/committee/Committee.ts"
@@ -114,5 +117,30 @@ describe("the words of a seat", () => {
     if (one === undefined) throw new Error("no seat")
     assert.strictEqual(costPerRight(one), "none needed it")
     assert.strictEqual(costPerRight({ ...one, costPerRightUsd: 0.5 }), "$0.50")
+  })
+})
+
+describe("a shadow of a committee", () => {
+  it("names the seat that it errs with most, of those that share enough runs", () => {
+    const [shadow] = found.shadows
+    assert.deepInclude(closestSeat(shadow?.pairs ?? []), { seat: "impact-analyst", text: "0.64" })
+    const few = (shadow?.pairs ?? []).map((pair) => ({ ...pair, errors: { ...pair.errors, isTooFew: true } }))
+    assert.isUndefined(closestSeat(few))
+  })
+
+  it("is compared with its participant in words", () => {
+    const paired = { runs: 58, isTooFew: false }
+    assert.strictEqual(pairedText({ ...paired, p: 0.039 }), "p = 0.039")
+    assert.strictEqual(pairedText({ ...paired, p: 0.0004 }), "p < 0.001")
+    assert.strictEqual(pairedText({ ...paired, p: 0.5 }), "p = 0.500, may be chance")
+    assert.strictEqual(pairedText({ ...paired, p: 0.04, isTooFew: true }), "too few cases")
+    assert.strictEqual(pairedText({ runs: 0, p: 1, isTooFew: true }), "no truth")
+  })
+})
+
+describe("a policy of a search", () => {
+  it("is for a mode with votes", () => {
+    assert.isTrue(["*", "macp.mode.decision.v1", "macp.mode.quorum.v1"].every(canDecideByVotes))
+    assert.isFalse(canDecideByVotes("macp.mode.task.v1"))
   })
 })

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 
 const COMMITTEE = "4aa2ecdacf7b5b4db249a550bd6176bf"
 const PARTICIPANTS = ["cost-analyst", "impact-analyst", "risk-analyst"]
+const SHADOW = { shadow: "impact-analyst~impact-agent-2", as: "impact-analyst", agent: "impact-agent-2" }
 const of = (count: number, n: number) => ({ count, n, rate: count / n, low: 0, high: (count + 3) / n })
 const share = (rate: number) => ({ rate, low: rate - 0.05, high: rate + 0.05 })
 const seatErrors = (seat: string, errors: number) => ({
@@ -43,7 +44,15 @@ export const independences: CommitteeIndependences = Schema.decodeUnknownSync(Co
         pair("cost-analyst", "risk-analyst", 0.21),
         pair("impact-analyst", "risk-analyst", -0.04)
       ],
-      sharedModels: [{ model: "vendor1-4o-mini", seats: ["cost-analyst", "impact-analyst"] }]
+      sharedModels: [{ model: "vendor1-4o-mini", seats: ["cost-analyst", "impact-analyst"] }],
+      sharedPrompts: [{ promptHash: "9f86d081884c7d65", seats: ["cost-analyst", "impact-analyst"] }],
+      shadows: [
+        {
+          ...{ ...SHADOW, tried: 60, runs: 58, cases: 51, errors: 9, accuracy: share(1 - 9 / 58) },
+          pairs: PARTICIPANTS.map((seat) => pair(seat, SHADOW.shadow, seat === SHADOW.as ? 0.64 : 0.12))
+        }
+      ],
+      shadowsLeftOut: 0
     }
   ],
   ...{ truncated: false, waiting: 0 }
@@ -64,7 +73,20 @@ export const worths: CommitteeWorths = Schema.decodeUnknownSync(CommitteeWorths)
         worth("risk-analyst", 31, 0.004),
         worth("cost-analyst", 0, 0.002),
         { ...worth("impact-analyst", 0, 0.004), idle: { atMost: 0.0093 } }
-      ]
+      ],
+      shadows: [
+        {
+          ...{ ...SHADOW, tried: 60, runs: 58, cases: 51, notCounted: { "no vote of the shadow": 2 } },
+          summary: `with ${SHADOW.shadow} in place of ${SHADOW.as} 2 of 58 decisions would be refused; it is right in 49 of 58 runs, ${SHADOW.as} in 41: p = 0.039`,
+          ...{ changed: of(2, 58), rightLost: of(1, 58), wrongPrevented: of(1, 58), oppositeAllowed: 1 },
+          cost: { runs: 58, costUsd: 0.29, costPerRunUsd: 0.005, guessedCostUsd: 0 },
+          paired: {
+            ...{ runs: 58, cases: 51, participantRight: 41, shadowRight: 49, participantOnly: 2, shadowOnly: 10 },
+            ...{ p: 0.039, isTooFew: false }
+          }
+        }
+      ],
+      shadowsLeftOut: 0
     }
   ],
   ...{ truncated: false, waiting: 0 }
@@ -77,12 +99,12 @@ export const named: CommitteeSearchAnswer = Schema.decodeUnknownSync(CommitteeSe
     kind: "named",
     committee: {
       ...{ seats: ["cost-analyst", "risk-analyst"], removed: ["impact-analyst"] },
-      agreement: { rate: 1, low: 0.977, high: 1, lowerBound: 0.981 },
+      agreement: { rate: 1, low: 0.977, high: 1, lowerBound: 0.981, undecided: 0 },
       accuracy: { all: of(120, 150), named: of(120, 150) },
       saved: { costUsd: 0.64, costShare: 0.4, meanMs: 300 }
     },
     search: {
-      ...{ method: "all", candidates: 6, excluded: 0 },
+      ...{ method: "all", candidates: 6, policies: 0, excluded: 0 },
       ...{ choosing: { runs: 155, cases: 150 }, confirming: { runs: 165, cases: 160 } }
     }
   }

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { CORRECT, FACT_TYPES } from "@runplane/domain"
+import { CORRECT, FACT_TYPES, SHADOW_ACTS } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { type ErasureHook, NOTHING_FOUND } from "../../event-log/erasure/ErasureHooks.ts"
 import type { DeletionHook } from "../../event-log/runs/DeletionHooks.ts"
@@ -14,15 +14,21 @@ export interface Followed {
   readonly isEnd: boolean
 }
 
-/** Follows the log: notes the ended runs whose voters may have changed. The payloads of events stay unread. */
+/**
+ * Follows the log: notes the ended runs whose voters may have changed. The acts and model calls of a shadow come
+ * after the end of its run. The payloads of events stay unread.
+ */
 export const makeChangedCommittees = Effect.map(PgClient.PgClient, (sql) => {
   /** Locks rows of `runs` against their deletion, so that each row that is written belongs to a run. */
   const noteRuns = (after: number, upTo: number) => sql`
     INSERT INTO run_voter_changes (run_id)
     SELECT r.id FROM runs r
     WHERE ${hasStatus(sql, "ended", "r")}
-      AND r.id IN (SELECT run_id FROM canonical_events
-                   WHERE seq > ${BigInt(after)} AND seq <= ${BigInt(upTo)} AND type = ANY(${FACT_TYPES}::text[]))
+      AND r.id IN (SELECT e.run_id FROM canonical_events e
+                   WHERE e.seq > ${BigInt(after)} AND e.seq <= ${BigInt(upTo)}
+                     AND (e.type = ANY(${FACT_TYPES}::text[])
+                          OR e.type IN ('artifact.created', 'llm.call.completed') AND EXISTS (
+                               SELECT FROM artifacts a WHERE a.run_id = e.run_id AND a.kind = ${SHADOW_ACTS})))
     ORDER BY r.id FOR KEY SHARE OF r
     ON CONFLICT (run_id) DO UPDATE SET version = DEFAULT, due_at = now()`
 

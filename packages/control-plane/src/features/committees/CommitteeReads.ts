@@ -18,6 +18,8 @@ export const WITH_VOTES: ReadSize = { perRead: 10_000, perPart: 200 }
 export const WITH_FACTS: ReadSize = { perRead: 250, perPart: 10 }
 
 interface RowsWanted extends ReadSize {
+  /** Of the cursor. A connection keeps the columns of a FETCH by its text, so other columns need another name. */
+  readonly cursor: "voters_of_independence" | "voters_of_worth" | "voters_of_search"
   readonly scope: Scope
   /** The sets of participants. */
   readonly keys: ReadonlyArray<string>
@@ -100,27 +102,32 @@ export const makeCommitteeReads = Effect.gen(function* () {
 
   /** Takes the latest runs of some sets, some rows at a time. */
   const forEachRow = Effect.fnUntraced(function* <Row extends object>(
-    { keys, most, perPart, perRead, scope }: RowsWanted,
+    { cursor, keys, most, perPart, perRead, scope }: RowsWanted,
     columns: Fragment,
     take: (row: Row) => void
   ) {
+    const name = sql.literal(cursor)
     yield* sql`
-      DECLARE committee_rows NO SCROLL CURSOR FOR
+      DECLARE ${name} NO SCROLL CURSOR FOR
       SELECT ${columns} FROM run_voters v WHERE v.committee = ANY(${keys}::text[]) AND ${inScope(scope)}
       ORDER BY v.created_at DESC, v.run_id DESC LIMIT ${BigInt(most)}`
     while (true) {
-      const rows = yield* sql<Row>`FETCH ${sql.literal(String(perRead))} FROM committee_rows`
+      const rows = yield* sql<Row>`FETCH ${sql.literal(String(perRead))} FROM ${name}`
       yield* inSlices(taken(rows, take, perPart))
       if (rows.length < perRead) break
     }
-    yield* sql`CLOSE committee_rows`
+    yield* sql`CLOSE ${name}`
   })
 
-  /** The combinations of models that the participants of each set have called. */
+  /** The combinations of models that the participants of each set have called, with their prompts. */
   const models = (scope: Scope, keys: ReadonlyArray<string>) =>
-    sql<{ readonly committee: string; readonly models: ReadonlyArray<string> }>`
-      SELECT v.committee, v.models FROM run_voters v WHERE v.committee = ANY(${keys}::text[]) AND ${inScope(scope)}
-      GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT ${MAX_COMBINATIONS}`
+    sql<{
+      readonly committee: string
+      readonly models: ReadonlyArray<string>
+      readonly prompts: ReadonlyArray<string> | null
+    }>`
+      SELECT v.committee, v.models, v.prompts FROM run_voters v WHERE v.committee = ANY(${keys}::text[]) AND ${inScope(scope)}
+      GROUP BY 1, 2, 3 ORDER BY count(*) DESC LIMIT ${MAX_COMBINATIONS}`
 
   return { sets, forEachRow, models }
 })

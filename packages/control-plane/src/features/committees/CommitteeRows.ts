@@ -8,6 +8,8 @@ import {
   policyReader,
   RECORD_TYPES,
   RunId,
+  type ShadowSeat,
+  shadowsInRun,
   type TruthMark,
   truthOf
 } from "@runplane/domain"
@@ -17,7 +19,7 @@ import { caseKey } from "../../event-log/runs/RunColumns.ts"
 import { sha256Hex } from "../../platform/Sha256.ts"
 import { type BacktestRun, BacktestRuns, groupsOf } from "../../queries/decisions/BacktestRuns.ts"
 import { DecisionTruths } from "../../queries/decisions/DecisionTruths.ts"
-import { storedFacts, voteLetters } from "./FactsRow.ts"
+import { storedFacts, storedShadow, voteLetters } from "./FactsRow.ts"
 
 /** Runs of one step: those that have waited longest. */
 const STEP_RUNS = 200
@@ -48,13 +50,23 @@ export const committeeKey = (participants: ReadonlyArray<string>): string =>
 /** PostgreSQL stores no NUL. */
 const stored = (name: string): string => name.replaceAll("\u0000", "").toWellFormed()
 
+const listed = (names: ReadonlyArray<string> = []): string => stored(names.toSorted().join(", "))
+
+const storedNames = ({ agent, as, shadow }: ShadowSeat): ShadowSeat => ({
+  shadow: stored(shadow),
+  as: stored(as),
+  agent: stored(agent)
+})
+
 /** The row of a run; undefined for a run that no committee decides by votes. */
 const rowOf = (run: Deliberation, marks: ReadonlyArray<TruthMark>, read: ReturnType<typeof policyReader>) => {
-  const { mode, models, spending, subject } = run
+  const { mode, models, prompts, spending, subject } = run
   if (mode === undefined || !hasBallots(mode)) return undefined
   const participants = run.participants.toSorted()
   if (participants.length === 0 || participants.length > MAX_COMMITTEE) return undefined
-  const facts = committeeFacts(run, activePolicy(run, noRegistry, read), participants)
+  const by = activePolicy(run, noRegistry, read)
+  const facts = committeeFacts(run, by, participants)
+  const shadows = shadowsInRun(run, by).map((one) => storedShadow({ ...one, ...storedNames(one) }))
   const guessed = participants.map((participant) => spending.find((one) => one.participantId === participant))
   // A judge errs with the models that it judges, so its mark is not a truth here.
   const isRight = truthOf(
@@ -73,7 +85,9 @@ const rowOf = (run: Deliberation, marks: ReadonlyArray<TruthMark>, read: ReturnT
       facts,
       guessed.map((spent) => spent?.guessedCostUsd ?? 0)
     ),
-    models: participants.map((participant) => stored(models.get(participant)?.toSorted().join(", ") ?? ""))
+    models: participants.map((participant) => listed(models.get(participant))),
+    prompts: participants.map((participant) => listed(prompts.get(participant))),
+    ...(shadows.length > 0 && { shadows })
   }
 }
 
@@ -101,12 +115,12 @@ export const makeCommitteeRows = Effect.gen(function* () {
       const made = JSON.stringify(rows.filter(({ run_id }) => unchanged.has(run_id)))
       yield* sql`
         INSERT INTO run_voters (run_id, created_at, committee, participants, case_key, outcome, is_right, votes, facts,
-                                models)
+                                models, prompts, shadows)
         SELECT r.id, r.created_at, g.committee, g.participants, coalesce(${sql.literal(caseKey("g.subject"))}, r.id::text),
-               g.outcome, g.is_right, g.votes, g.facts, g.models
+               g.outcome, g.is_right, g.votes, g.facts, g.models, g.prompts, g.shadows
         FROM json_to_recordset(${made}::json) AS g (run_id uuid, committee text, participants text[], subject text,
                                                     outcome text, is_right boolean, votes text, facts json,
-                                                    models text[])
+                                                    models text[], prompts text[], shadows json)
         JOIN runs r ON r.id = g.run_id ORDER BY r.id FOR KEY SHARE OF r`
     }).pipe(sql.withTransaction)
   }

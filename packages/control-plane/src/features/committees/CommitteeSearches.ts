@@ -4,9 +4,10 @@ import {
   type CommitteeSearchRequest,
   type Conflict,
   MAX_SEARCHED_RUNS,
+  type RuntimeFailure,
   tooFewRuns
 } from "@runplane/api"
-import { type Recount, type SearchRun, searchInSlices, searchResultText } from "@runplane/domain"
+import { type CommitteeSearch, type Recount, type SearchRun, searchInSlices, searchResultText } from "@runplane/domain"
 import { inSlices } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
@@ -19,6 +20,7 @@ import { sha256 } from "../../platform/Sha256.ts"
 import { makeCommitteeReads, WITH_FACTS } from "./CommitteeReads.ts"
 import { committeeKey } from "./CommitteeRows.ts"
 import { caseFacts, type FactsRow } from "./FactsRow.ts"
+import { makeSearchedPolicies, type SearchedPolicies } from "./SearchedPolicies.ts"
 
 const ACTION = "committee.search"
 const RESOURCE = "committee"
@@ -34,6 +36,14 @@ const makeTermsKeeper = () => {
   }
 }
 
+/** The result with the name of its policy. */
+const withNames = (found: Exclude<CommitteeSearch, { readonly kind: "refused" }>, names: ReadonlyArray<string>) => {
+  if (found.kind === "none") return found
+  const { policy: index, ...committee } = found.committee
+  const policy = index === undefined ? {} : { policy: { index, name: names[index] ?? "" } }
+  return { ...found, committee: { ...committee, ...policy } }
+}
+
 /**
  * Searches for a cheaper committee with the same outcomes (docs/reference/committees.md#search). Each search that
  * reaches a result is an audit entry, because the best of many searches looks better than it is.
@@ -44,7 +54,7 @@ export class CommitteeSearches extends Context.Service<
     readonly search: (
       request: CommitteeSearchRequest,
       caller: Caller
-    ) => Effect.Effect<CommitteeSearchAnswer, Conflict | SqlError | SearchFailure>
+    ) => Effect.Effect<CommitteeSearchAnswer, Conflict | RuntimeFailure | SqlError | SearchFailure>
   }
 >()("runplane/control-plane/CommitteeSearches") {
   static readonly layer = Layer.effect(
@@ -54,21 +64,24 @@ export class CommitteeSearches extends Context.Service<
       const audit = yield* AuditTrail
       const budget = yield* SearchBudget
       const reads = yield* makeCommitteeReads
+      const policiesOf = yield* makeSearchedPolicies
 
       /** The set with the most runs, and its runs that can be counted again. */
-      const read = (q: string) =>
+      const read = (q: string, policies: SearchedPolicies) =>
         Effect.gen(function* () {
           const found = yield* reads.sets({ q }, 1)
           const [set] = found.sets
           const runs: Array<SearchRun> = []
           if (set === undefined) return { found, set, runs }
           const keepTerms = makeTermsKeeper()
-          yield* reads.forEachRow<FactsRow>(
-            { scope: { q }, keys: [set.committee], most: MAX_SEARCHED_RUNS, ...WITH_FACTS },
+          yield* reads.forEachRow<Omit<FactsRow, "shadows">>(
+            { cursor: "voters_of_search", scope: { q }, keys: [set.committee], most: MAX_SEARCHED_RUNS, ...WITH_FACTS },
             sql`v.committee, v.case_key, v.outcome, v.is_right, v.votes, v.facts`,
             (row) => {
               const { atMs, caseId, costUsd, isRight, recount } = caseFacts(row, set.voters)
-              if (recount !== undefined) runs.push({ caseId, isRight, recount: keepTerms(recount), costUsd, atMs })
+              if (recount === undefined) return
+              const underPolicies = policies.under(recount).map((one) => one && keepTerms(one))
+              runs.push({ caseId, isRight, recount: keepTerms(recount), underPolicies, costUsd, atMs })
             }
           )
           return { found, set, runs }
@@ -85,16 +98,23 @@ export class CommitteeSearches extends Context.Service<
 
       const search = Effect.fn("CommitteeSearches.search")(function* (request: CommitteeSearchRequest, caller: Caller) {
         const { alpha, keepAgreement, maxSeats, q } = request
-        const { found, runs, set } = yield* budget.inTurn(budget.limited(read(q)))
+        const policies = yield* policiesOf(request.policies ?? [])
+        const { found, runs, set } = yield* budget.inTurn(budget.limited(read(q, policies)))
+        yield* policies.requireFit
         const { committee = committeeKey([]), participants = [], voters = [] } = set ?? {}
         const result = yield* inSlices(
           searchInSlices({
-            ...{ runs, sha256, keepAgreement, alpha, seats: voters.map((at) => participants[at] ?? "") },
+            ...{ runs, sha256, keepAgreement, alpha, policies: policies.names.length },
+            seats: voters.map((at) => participants[at] ?? ""),
             ...(maxSeats !== undefined && { maxSeats })
           })
         )
         const at = DateTime.formatIso(yield* DateTime.now)
-        const asked = { q, keepAgreement, alpha, ...(maxSeats !== undefined && { maxSeats }), found: result.kind }
+        const asked = {
+          ...{ q, keepAgreement, alpha, found: result.kind },
+          ...(maxSeats !== undefined && { maxSeats }),
+          ...(policies.names.length > 0 && { policies: [...policies.names] })
+        }
         const entry = { caller, action: ACTION, resource: RESOURCE, resourceId: committee, at }
         if (result.kind === "refused") {
           yield* audit.record({ ...entry, outcome: "refused", details: asked })
@@ -103,7 +123,8 @@ export class CommitteeSearches extends Context.Service<
         const removed = result.kind === "named" ? { removed: [...result.committee.removed] } : {}
         yield* audit.record({ ...entry, details: { ...asked, ...removed } })
         return {
-          ...{ committee, participants, summary: searchResultText(result), found: result },
+          ...{ committee, participants, summary: searchResultText(result, policies.names) },
+          found: withNames(result, policies.names),
           searches: yield* earlier(committee),
           otherCommittees: found.others,
           truncated: (set?.runs ?? 0) > MAX_SEARCHED_RUNS

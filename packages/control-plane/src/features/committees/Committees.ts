@@ -7,7 +7,17 @@ import {
   type IndependenceQuery,
   MAX_COMMITTEE_RUNS
 } from "@runplane/api"
-import { addRun, type Committee, emptyCommittee, independenceInSlices, independenceText } from "@runplane/domain"
+import {
+  addRun,
+  addShadowVotes,
+  type Committee,
+  emptyCommittee,
+  emptyShadowCommittees,
+  independenceInSlices,
+  independenceText,
+  type ShadowCommittees,
+  shadowErrorsInSlices
+} from "@runplane/domain"
 import { inSlices } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -17,7 +27,7 @@ import { SearchBudget, type SearchFailure } from "../../platform/postgres/search
 import { makeCommitteeReads, type Scope, WITH_VOTES } from "./CommitteeReads.ts"
 import { makeWorth } from "./CommitteeWorth.ts"
 import { committeesOf, makeModelsRead } from "./ComparedCommittees.ts"
-import { type VotesRow, votesAt } from "./FactsRow.ts"
+import { shadowsOf, type VotesRow, votesAt } from "./FactsRow.ts"
 import { sharedModels } from "./SharedModels.ts"
 
 /** The independence and the worth of voters (docs/reference/committees.md), over the rows of `run_voters`. */
@@ -48,19 +58,23 @@ export class Committees extends Context.Service<
           const found = yield* reads.sets(scope)
           const keys = found.sets.map(({ committee }) => committee)
           const compared = committeesOf(found.sets, seats)
-          const sums = new Map<string, Committee>()
-          for (const one of compared.values()) sums.set(one.committee, emptyCommittee(one.seats))
+          const sums = new Map<string, { readonly seats: Committee; readonly shadows: ShadowCommittees }>()
+          for (const { committee, participants, seats } of compared.values()) {
+            sums.set(committee, { seats: emptyCommittee(seats), shadows: emptyShadowCommittees(seats, participants) })
+          }
           yield* reads.forEachRow<VotesRow>(
-            { scope, keys, most: MAX_COMMITTEE_RUNS, ...WITH_VOTES },
-            sql`v.committee, v.case_key, v.outcome, v.is_right, v.votes`,
-            ({ case_key, committee, is_right, outcome, votes }) => {
+            { cursor: "voters_of_independence", scope, keys, most: MAX_COMMITTEE_RUNS, ...WITH_VOTES },
+            sql`v.committee, v.case_key, v.outcome, v.is_right, v.votes, v.shadows`,
+            ({ case_key, committee, is_right, outcome, shadows, votes }) => {
               const one = compared.get(committee)
               const sum = one === undefined ? undefined : sums.get(one.committee)
               if (one === undefined || sum === undefined) return
-              addRun(sum, {
+              const run = {
                 ...{ caseId: case_key, outcome, votes: votesAt(votes, one.at) },
                 ...(is_right !== null && { isRight: is_right })
-              })
+              }
+              addRun(sum.seats, run)
+              addShadowVotes(sum.shadows, run, shadowsOf({ shadows }))
             }
           )
           return { found, compared, sums, models: yield* modelsOf(scope, compared) }
@@ -71,12 +85,22 @@ export class Committees extends Context.Service<
           const { committee, participants, seats } = one
           const sum = sums.get(committee)
           if (sum === undefined) continue
-          const { effectiveVotes, pairs, runs, ...figures } = yield* inSlices(independenceInSlices(sum))
+          const { effectiveVotes, pairs, runs, ...figures } = yield* inSlices(independenceInSlices(sum.seats))
+          const { leftOut, shadows } = yield* inSlices(shadowErrorsInSlices(sum.shadows))
+          const combinations = models.get(committee) ?? []
           data.push({
             ...{ committee, participants },
             summary: independenceText({ effectiveVotes, seats: figures.seats }),
             ...{ runs, ...figures, effectiveVotes, pairs },
-            sharedModels: sharedModels(seats, models.get(committee) ?? [])
+            sharedModels: sharedModels(
+              seats,
+              combinations.map(({ models }) => models)
+            ),
+            sharedPrompts: sharedModels(
+              seats,
+              combinations.map(({ prompts }) => prompts)
+            ).map(({ model, seats }) => ({ promptHash: model, seats })),
+            ...{ shadows, shadowsLeftOut: leftOut }
           })
         }
         return { data, truncated: found.truncated, waiting: found.waiting }

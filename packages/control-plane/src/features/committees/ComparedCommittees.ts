@@ -25,15 +25,24 @@ export const committeesOf = (sets: ReadonlyArray<CommitteeSet>, seats: ReadonlyA
     })
   )
 
-/** Reads the combinations of the models of each committee, by the index of the seat. */
+/** Models and prompts of the seats in the runs of one combination, by the index of the seat; empty without any. */
+export interface Combination {
+  readonly models: ReadonlyArray<string>
+  readonly prompts: ReadonlyArray<string>
+}
+
+/** Reads the combinations of the models and prompts of each committee. */
 export const makeModelsRead = Effect.map(makeCommitteeReads, (reads) =>
   Effect.fnUntraced(function* (scope: Scope, compared: ReadonlyMap<string, Compared>) {
-    const found = new Map<string, Array<ReadonlyArray<string>>>()
-    for (const { committee, models } of yield* reads.models(scope, [...compared.keys()])) {
+    const found = new Map<string, Array<Combination>>()
+    for (const { committee, models, prompts } of yield* reads.models(scope, [...compared.keys()])) {
       const one = compared.get(committee)
       if (one === undefined) continue
       const known = found.get(one.committee) ?? []
-      known.push(one.at.map((at) => models[at] ?? ""))
+      known.push({
+        models: one.at.map((at) => models[at] ?? ""),
+        prompts: one.at.map((at) => prompts?.[at] ?? "")
+      })
       found.set(one.committee, known)
     }
     return found

@@ -1,4 +1,12 @@
-import type { CommitteeFacts, CommitteeOutcome, NotCounted, Recount, SeatVote } from "@runplane/domain"
+import type {
+  CommitteeFacts,
+  CommitteeOutcome,
+  NotCounted,
+  Recount,
+  RecountedOutcome,
+  SeatVote,
+  ShadowInRun
+} from "@runplane/domain"
 
 /** The facts of some participants of a run, with its case and its truth. */
 export interface CaseFacts extends CommitteeFacts {
@@ -17,6 +25,19 @@ export interface StoredFacts {
   readonly atMs: ReadonlyArray<number | null>
 }
 
+/** A shadow of a run as its row has it; null for what is not there. */
+export interface StoredShadow {
+  readonly shadow: string
+  readonly as: string
+  readonly agent: string
+  /** One letter, as in `votes`. */
+  readonly vote: string
+  readonly outcome?: RecountedOutcome
+  readonly notCounted?: NotCounted
+  readonly costUsd: number | null
+  readonly guessedUsd: number
+}
+
 /** The row of a run as a count of its votes reads it. */
 export interface VotesRow {
   readonly committee: string
@@ -24,6 +45,7 @@ export interface VotesRow {
   readonly outcome: CommitteeOutcome
   readonly is_right: boolean | null
   readonly votes: string
+  readonly shadows: ReadonlyArray<StoredShadow> | null
 }
 
 /** The same with the facts of the run. */
@@ -54,8 +76,9 @@ const voteBy: ReadonlyMap<string, SeatVote> = new Map([
 ])
 
 /** Votes as a letter each: 100,000 rows of short texts are read in a part of the time that JSON takes. */
-export const voteLetters = (votes: ReadonlyArray<SeatVote | undefined>): string =>
-  votes.map((vote) => (vote === undefined ? "-" : VOTES[vote])).join("")
+export const voteLetters = (votes: ReadonlyArray<SeatVote | undefined>): string => votes.map(letterOf).join("")
+
+const letterOf = (vote: SeatVote | undefined): string => (vote === undefined ? "-" : VOTES[vote])
 
 /** The votes of these participants. */
 export const votesAt = (letters: string, seats: ReadonlyArray<number>): ReadonlyArray<SeatVote | undefined> =>
@@ -63,7 +86,7 @@ export const votesAt = (letters: string, seats: ReadonlyArray<number>): Readonly
 
 /** The facts of these participants of a run. */
 export const caseFacts = (
-  { case_key, facts, is_right, outcome, votes }: FactsRow,
+  { case_key, facts, is_right, outcome, votes }: Omit<FactsRow, "shadows">,
   seats: ReadonlyArray<number>
 ): CaseFacts => ({
   caseId: case_key,
@@ -76,3 +99,26 @@ export const caseFacts = (
   costUsd: seats.map((at) => facts.costUsd[at] ?? 0),
   atMs: seats.map((at) => orUndefined(facts.atMs[at]))
 })
+
+export const storedShadow = ({
+  agent,
+  as,
+  costUsd,
+  guessedCostUsd,
+  recount,
+  shadow,
+  vote
+}: ShadowInRun): StoredShadow => ({
+  ...{ shadow, as, agent, vote: letterOf(vote), costUsd: orNull(costUsd), guessedUsd: guessedCostUsd },
+  ...(recount.kind === "counted" ? { outcome: recount.outcome } : { notCounted: recount.reason })
+})
+
+/** The shadows of a run. */
+export const shadowsOf = ({ shadows }: Pick<VotesRow, "shadows">): ReadonlyArray<ShadowInRun> =>
+  (shadows ?? []).map(({ agent, as, costUsd, guessedUsd, notCounted, outcome, shadow, vote }) => ({
+    ...{ shadow, as, agent, vote: voteBy.get(vote), costUsd: orUndefined(costUsd), guessedCostUsd: guessedUsd },
+    recount:
+      outcome === undefined
+        ? { kind: "not counted", reason: notCounted ?? "no vote of the shadow" }
+        : { kind: "counted", outcome }
+  }))

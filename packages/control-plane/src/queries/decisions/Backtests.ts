@@ -16,9 +16,7 @@ import {
   emptyBacktest,
   emptyBacktestTruth,
   type PolicyText,
-  RELEASES,
   RunId,
-  readPolicy,
   truthOf
 } from "@runplane/domain"
 import { RequestFacts, type TurnRefused } from "@runplane/server"
@@ -26,7 +24,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { readFor } from "../../platform/http/CurrentCaller.ts"
@@ -34,6 +31,7 @@ import { type BacktestRun, BacktestRuns, groupsOf } from "./BacktestRuns.ts"
 import { DecisionReader } from "./DecisionReader.ts"
 import { Decisions } from "./Decisions.ts"
 import { DecisionTruths } from "./DecisionTruths.ts"
+import { unreadable } from "./RequestedPolicy.ts"
 
 /** The result for one run, and whether its outcome was right. */
 interface Judged {
@@ -129,13 +127,6 @@ export class Backtests extends Context.Service<
       return Backtests.of({ open })
     })
   )
-}
-
-/** The error of a policy that no release can read; undefined when a release can. */
-const unreadable = (policy: PolicyText): string | undefined => {
-  const read = RELEASES.map((release) => readPolicy(policy, release))
-  const failures = read.flatMap((one) => (Result.isFailure(one) ? [one.failure] : []))
-  return failures.length === read.length ? failures.at(-1) : undefined
 }
 
 const flipOf = (one: Backtested): ReadonlyArray<BacktestLine> =>

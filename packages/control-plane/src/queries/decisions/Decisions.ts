@@ -1,12 +1,4 @@
-import {
-  badRequest,
-  controlPlaneError,
-  type NotFound,
-  type OtherPolicy,
-  type RuntimeFailure,
-  runNotFound,
-  type WhatIfRequest
-} from "@runplane/api"
+import { badRequest, type NotFound, type RuntimeFailure, runNotFound, type WhatIfRequest } from "@runplane/api"
 import {
   type Changes,
   cardInSlices,
@@ -16,7 +8,6 @@ import {
   type Forecast,
   forecastInSlices,
   type PolicyText,
-  policyRuleFaults,
   type ReasonedCard,
   type RecordSubject,
   type RunId,
@@ -27,7 +18,6 @@ import {
   whatIfInSlices,
   whyInSlices
 } from "@runplane/domain"
-import { RuntimeClient } from "@runplane/runtime"
 import { inSlices, type TurnRefused } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -37,9 +27,9 @@ import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
-import { answerOfRuntimeError } from "../../platform/http/RuntimeRefusal.ts"
 import { type CachedAnswer, makeAnswerCache } from "./AnswerCache.ts"
 import { DecisionReader, type ReadDecision } from "./DecisionReader.ts"
+import { makePolicyOf } from "./RequestedPolicy.ts"
 
 /** Two runs, and their divergence. */
 export interface Parted {
@@ -91,7 +81,6 @@ export class Decisions extends Context.Service<
       const reader = yield* DecisionReader
       const runs = yield* RunRepository
       const states = yield* RunStateReader
-      const runtime = yield* RuntimeClient
 
       const resolve = Effect.fnUntraced(function* (reference: string) {
         return (yield* runs.resolve(reference)) ?? (yield* runNotFound(reference))
@@ -102,7 +91,7 @@ export class Decisions extends Context.Service<
         if ((yield* runs.status(runId)) === undefined) return yield* runNotFound(reference)
       })
 
-      const policyOf = policyReader(runtime)
+      const policyOf = yield* makePolicyOf
 
       const forecasts = makeAnswerCache<Forecast & { readonly runId: RunId }>(states)
       const whys = makeAnswerCache<Why & { readonly runId: RunId }>(states)
@@ -223,18 +212,6 @@ export class Decisions extends Context.Service<
   )
 }
 
-/** Reads the policy of a request. */
-const policyReader = (runtime: RuntimeClient["Service"]) =>
-  Effect.fnUntraced(function* (request: Pick<typeof WhatIfRequest.Type, "policy" | "policyVersion">) {
-    const { policy, policyVersion } = request
-    if (policy !== undefined && policyVersion !== undefined) {
-      return yield* badRequest("policy and policyVersion exclude each other")
-    }
-    if (policy !== undefined) return yield* checked(policy)
-    if (policyVersion === undefined) return undefined
-    return yield* Effect.mapError(runtime.getPolicy(policyVersion), answerOfRuntimeError)
-  })
-
 /** The time of a forecast: now, or of a past event that of the event. */
 const timeOf = Effect.fnUntraced(function* ({ at }: ReadDecision["run"], atSeq: number | undefined) {
   const time = atSeq === undefined ? yield* Clock.currentTimeMillis : Date.parse(at?.ts ?? "")
@@ -246,11 +223,3 @@ const isTimeless =
   (atSeq: number | undefined) =>
   ({ state }: ReadDecision["run"]): boolean =>
     atSeq !== undefined || state !== "OPEN"
-
-/** Validates unregistered rules like those of a registration. */
-const checked = ({ mode, rules, schemaVersion }: typeof OtherPolicy.Type) => {
-  const faults = policyRuleFaults(mode, rules).map((fault) => `policy.rules${fault}`)
-  return faults.length > 0
-    ? Effect.fail(controlPlaneError("INVALID_POLICY_DEFINITION", faults.join("; "), { faults }))
-    : Effect.succeed({ policyId: "the given policy", mode, schemaVersion, rules: JSON.stringify(rules) })
-}

@@ -1,10 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
+import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import type { StoredFacts } from "../../../src/features/committees/FactsRow.ts"
-import { COST, commits, LEAD, opened, RISK, recordedAs, votes } from "../../support/Committee.ts"
+import { COST, commits, LEAD, MAJORITY, MODE, opened, RISK, recordedAs, votes } from "../../support/Committee.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { insertMark } from "../../support/MarkSeeds.ts"
 import { committeeRuns, insertVoters } from "./VoterSeeds.ts"
@@ -110,7 +111,10 @@ layer(layerTestService(), { excludeTestServices: true })("committees", (it) => {
 
   it.effect("have a number for enough marks, and the seats that share a model", () =>
     Effect.gen(function* () {
-      yield* insertVoters(SEATS, committeeRuns(600, 3), { models: ["m1", "m2", "m1", "m1", ""] })
+      yield* insertVoters(SEATS, committeeRuns(600, 3), {
+        models: ["m1", "m2", "m1", "m1", ""],
+        prompts: ["h1", "h1", "h2", "", ""]
+      })
       const { data } = yield* get("/committees/independence?seats=five,four,one,three,two")
       const [found] = data
       assert.strictEqual(found.runs, 600)
@@ -119,6 +123,7 @@ layer(layerTestService(), { excludeTestServices: true })("committees", (it) => {
       assert.closeTo(found.effectiveVotes.value, 5 / (1 + 4 * 0.3), 0.3)
       assert.match(found.summary, /^5 seats, 2\.\d \(\d\.\d to \d\.\d\) independent votes$/)
       assert.deepStrictEqual(found.sharedModels, [{ model: "m1", seats: ["five", "one", "three"] }])
+      assert.deepStrictEqual(found.sharedPrompts, [{ promptHash: "h1", seats: ["five", "four"] }])
       const some = yield* get("/committees/independence?seats=four,two")
       assert.deepInclude(some.data[0], { participants: ["four", "two"], runs: 600 })
       assert.closeTo(some.data[0].effectiveVotes.value, 2, 0.3)
@@ -137,17 +142,18 @@ layer(layerTestService(), { excludeTestServices: true })("committees", (it) => {
       assert.deepInclude(few.body, { errorCode: "CONFLICT", metadata: { ...few.body.metadata, needed: 149 } })
       const [row] = yield* sql<{ readonly facts: StoredFacts; readonly participants: ReadonlyArray<string> }>`
         SELECT facts, participants FROM run_voters WHERE ${LEAD} = ANY(participants) LIMIT 1`
-      assert.isDefined(row?.facts.recount)
-      if (row === undefined) return
-      // Each run is carried by both, so one of the two can go.
-      const facts: StoredFacts = {
+      const recount = row?.facts.recount
+      if (row === undefined || recount === undefined) return assert.fail("the run has no recount")
+      const voted = (voteOf: (by: string) => string): StoredFacts => ({
         ...row.facts,
-        recount: row.facts.recount && {
-          ...row.facts.recount,
-          acts: row.facts.recount.acts.map((act) => (act.type === "Vote" ? { ...act, vote: "APPROVE" } : act))
+        recount: {
+          ...recount,
+          acts: recount.acts.map((act) => (act.type === "Vote" ? { ...act, vote: voteOf(act.by) } : act))
         },
         costUsd: [0.5, 0.25, 0.25]
-      }
+      })
+      // Each run is carried by both, so one of the two can go.
+      const facts = voted(() => "APPROVE")
       const seeds = Array.from({ length: 700 }, (_, at) => ({
         ...{ caseKey: `search-${at}`, outcome: "positive" as const, isRight: at % 3 > 0, votes: "fff" }
       }))
@@ -172,6 +178,44 @@ layer(layerTestService(), { excludeTestServices: true })("committees", (it) => {
         ["named", "named", "refused"]
       )
       assert.strictEqual((yield* search({ q: "status:completed", alpha: 1 })).status, 400)
+
+      const fake = yield* RuntimeFake
+      yield* fake.client.registerPolicy({ ...MAJORITY, policyId: "p.tried" })
+      yield* fake.client.registerPolicy({ ...MAJORITY, policyId: "p.task", mode: "macp.mode.task.v1" })
+      const tries = (...policies: ReadonlyArray<object>) => search({ q: "status:completed", policies })
+      const free = { policy: { mode: MODE, rules: { voting: { algorithm: "none" } } } }
+      // Two of three carry each of these runs, so under their own policy no seat can go; without rules all but one can.
+      const split = voted((by) => (by === LEAD ? "REJECT" : "APPROVE"))
+      yield* sql`UPDATE run_voters SET facts = ${JSON.stringify(split)}::text::json`
+      assert.deepInclude((yield* tries({ policyVersion: "p.tried" })).body.found, { kind: "none" })
+      const tried = yield* tries({ policyVersion: "p.tried" }, free)
+      assert.strictEqual(tried.status, 201, tried.text)
+      assert.deepInclude(tried.body.found.committee, { seats: [LEAD], policy: { index: 1, name: "policies.1" } })
+      const { agreement } = tried.body.found.committee
+      assert.strictEqual(agreement.undecided, tried.body.found.search.confirming.cases)
+      assert.strictEqual(tried.body.found.search.policies, 2)
+      assert.match(tried.body.summary, /^Under policies\.1 without /)
+      const [entry] = (yield* get("/audit?action=committee.search")).data
+      assert.deepStrictEqual(entry.details.policies, ["p.tried", "policies.1"])
+      const rules = { voting: { algorithm: "guess" } }
+      const bad: ReadonlyArray<readonly [policies: ReadonlyArray<object>, status: number, text: RegExp]> = [
+        [[{}], 400, /^policies\.0: policy or policyVersion is required$/],
+        [[{ policyVersion: "p.tried" }, { policy: { rules: {} }, policyVersion: "p" }], 400, /^policies\.1: .*exclude/],
+        [[{ policyVersion: "p.nowhere" }], 400, /^policies\.0\.policyVersion: .*p\.nowhere not found/],
+        [[{ policyVersion: "p.tried" }, { policy: { mode: MODE, rules } }], 400, /^policies\.1\.policy\.rules/],
+        [
+          [{ policyVersion: "p.task" }],
+          400,
+          /^policies\.0: no run can be counted under it: it is for macp\.mode\.task/
+        ],
+        [Array.from({ length: 6 }, () => ({ policyVersion: "p.tried" })), 400, /policies/],
+        [[{ policyVersion: "p.tried", colour: "red" }], 400, /policies\.0/]
+      ]
+      for (const [policies, status, text] of bad) {
+        const refused = yield* tries(...policies)
+        assert.strictEqual(refused.status, status, refused.text)
+        assert.match([refused.body.message].flat().join("; "), text)
+      }
     })
   )
 })

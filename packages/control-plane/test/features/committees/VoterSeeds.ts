@@ -1,7 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import { committeeKey } from "../../../src/features/committees/CommitteeRows.ts"
-import type { StoredFacts } from "../../../src/features/committees/FactsRow.ts"
+import type { StoredFacts, StoredShadow } from "../../../src/features/committees/FactsRow.ts"
 
 /** An ended run as a committee counts it. */
 export interface VoterSeed {
@@ -10,6 +10,7 @@ export interface VoterSeed {
   readonly isRight: boolean | null
   /** A letter a seat: `f`, `a`, `x` or `-`. */
   readonly votes: string
+  readonly shadows?: ReadonlyArray<StoredShadow>
 }
 
 const NO_FACTS: StoredFacts = { notCounted: "no decision", pivotal: [], costUsd: [], guessedUsd: [], atMs: [] }
@@ -21,20 +22,29 @@ const BATCH = 10_000
 export const insertVoters = Effect.fnUntraced(function* (
   participants: ReadonlyArray<string>,
   seeds: ReadonlyArray<VoterSeed>,
-  { facts = NO_FACTS, models }: { readonly facts?: StoredFacts; readonly models?: ReadonlyArray<string> } = {}
+  {
+    facts = NO_FACTS,
+    models,
+    prompts
+  }: {
+    readonly facts?: StoredFacts
+    readonly models?: ReadonlyArray<string>
+    readonly prompts?: ReadonlyArray<string>
+  } = {}
 ) {
   const sql = yield* PgClient.PgClient
   const committee = committeeKey(participants)
   for (let from = 0; from < seeds.length; from += BATCH) {
     const rows = JSON.stringify(
-      seeds.slice(from, from + BATCH).map(({ caseKey, isRight, outcome, votes }) => ({
-        ...{ case_key: caseKey, outcome, is_right: isRight, votes }
+      seeds.slice(from, from + BATCH).map(({ caseKey, isRight, outcome, shadows, votes }) => ({
+        ...{ case_key: caseKey, outcome, is_right: isRight, votes },
+        ...(shadows !== undefined && { shadows })
       }))
     )
     yield* sql`
       WITH seeds AS MATERIALIZED (
         SELECT gen_random_uuid() AS id, s.* FROM json_to_recordset(${rows}::json)
-          AS s (case_key text, outcome text, is_right boolean, votes text)
+          AS s (case_key text, outcome text, is_right boolean, votes text, shadows json)
       ), created AS (
         INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_session_id, trace_id, span_id, tags,
                           metadata, search_text, created_at, updated_at)
@@ -42,9 +52,10 @@ export const insertVoters = Effect.fnUntraced(function* (
         FROM seeds RETURNING id
       )
       INSERT INTO run_voters (run_id, created_at, committee, participants, case_key, outcome, is_right, votes, facts,
-                              models)
+                              models, prompts, shadows)
       SELECT s.id, now(), ${committee}, ${participants}::text[], s.case_key, s.outcome, s.is_right, s.votes,
-             ${JSON.stringify(facts)}::text::json, ${models ?? participants.map(() => "")}::text[]
+             ${JSON.stringify(facts)}::text::json, ${models ?? participants.map(() => "")}::text[],
+             ${prompts ?? null}::text[], s.shadows
       FROM seeds s JOIN created c ON c.id = s.id`
   }
 })

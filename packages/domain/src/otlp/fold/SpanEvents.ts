@@ -160,6 +160,7 @@ export const modelCalled = (origin: EventOrigin, uncounted: Uncounted | undefine
     more: {
       ok: failure === undefined,
       ...(operation !== undefined && { operation }),
+      ...(node.clues?.promptHash !== undefined && { promptHash: node.clues.promptHash }),
       counted: uncounted === undefined,
       ...(uncounted !== undefined && { countedReason: uncounted }),
       ...(usage !== undefined && { usageBasis: usage.basis }),

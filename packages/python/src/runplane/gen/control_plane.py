@@ -1290,6 +1290,12 @@ class CommitteeIndependence(TypedDict):
     """Each two of them once."""
     sharedModels: List[SharedModel]
     """Seats with the same models, a likely reason of errors together."""
+    sharedPrompts: List[SharedPrompt]
+    """Seats with the same prompts, as far as spans have them."""
+    shadows: List[CommitteeShadowErrors]
+    """Agents that were tried beside a participant; no other figure has them."""
+    shadowsLeftOut: int
+    """Shadows without figures: those that were tried last have some, at most 8."""
 
 
 class CommitteeIndependences(TypedDict):
@@ -1327,7 +1333,9 @@ class CommitteeSearchAnswerFound1Search(TypedDict):
     method: Literal["all", "greedy"]
     """all: every subset was tried; greedy: seats were left out one by one, so a cheaper one may exist."""
     candidates: int
-    """Subsets that were tried."""
+    """Subsets that were tried, each under each policy."""
+    policies: int
+    """Policies that were tried beside the own one of each run."""
     excluded: int
     """Subsets without a seat that a run cannot be counted without: its policy names it, or cannot be met."""
     choosing: CommitteeSearchAnswerFound1SearchChoosing
@@ -1368,7 +1376,9 @@ class CommitteeSearchAnswerFound2Search(TypedDict):
     method: Literal["all", "greedy"]
     """all: every subset was tried; greedy: seats were left out one by one, so a cheaper one may exist."""
     candidates: int
-    """Subsets that were tried."""
+    """Subsets that were tried, each under each policy."""
+    policies: int
+    """Policies that were tried beside the own one of each run."""
     excluded: int
     """Subsets without a seat that a run cannot be counted without: its policy names it, or cannot be met."""
     choosing: CommitteeSearchAnswerFound2SearchChoosing
@@ -1419,6 +1429,8 @@ class CommitteeSearchRequest(_CommitteeSearchRequestRequired, total=False):
     """The share of cases whose outcome must stay the same."""
     alpha: float
     """One less the confidence of the bound that confirms it."""
+    policies: List[SearchedPolicy]
+    """Policies that are tried, too; the own one of each run unless said."""
 
 
 class CommitteeSeatErrorsAccuracy(TypedDict):
@@ -1636,6 +1648,154 @@ class CommitteeSeatWorth(_CommitteeSeatWorthRequired, total=False):
     """The models that it called; absent without any."""
 
 
+class CommitteeShadowErrorsAccuracy(TypedDict):
+    """Share of right votes; absent without runs."""
+
+    rate: float
+    """The share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+_CommitteeShadowErrorsRequired = TypedDict("_CommitteeShadowErrorsRequired", {
+    "shadow": "str",
+    "as": "str",
+    "agent": "str",
+    "tried": "int",
+    "runs": "int",
+    "cases": "int",
+    "errors": "int",
+    "pairs": "List[CommitteeSeatPair]",
+})
+
+
+_CommitteeShadowErrorsOptional = TypedDict("_CommitteeShadowErrorsOptional", {
+    "accuracy": "CommitteeShadowErrorsAccuracy",
+    "leftOut": "Literal[\"no value\", \"always right\", \"always wrong\", \"too few shared runs\"]",
+}, total=False)
+
+
+class CommitteeShadowErrors(_CommitteeShadowErrorsRequired, _CommitteeShadowErrorsOptional):
+    """How often a shadow erred, and with which seats."""
+
+
+
+class CommitteeShadowWorthChanged(TypedDict):
+    """Runs whose decision would be refused with it in place of its participant; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class CommitteeShadowWorthRightLost(TypedDict):
+    """Of the runs with a truth, right decisions that would be refused; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class CommitteeShadowWorthWrongPrevented(TypedDict):
+    """Of the runs with a truth, wrong decisions that would be refused; the interval is of 95 %"""
+
+    count: int
+    """So many runs."""
+    n: int
+    """Of so many."""
+    rate: float
+    """Their share."""
+    low: float
+    """Lower end of its interval."""
+    high: float
+    """Upper end."""
+
+
+class CommitteeShadowWorthIdle(TypedDict):
+    """Present for a shadow that changes nothing in enough cases."""
+
+    atMost: float
+    """The true share of changed outcomes is at most this, at 95 %"""
+
+
+class CommitteeShadowWorthCost(TypedDict):
+    """Absent where no model call of it is on record."""
+
+    runs: int
+    """Runs with model calls of the shadow on record."""
+    costUsd: float
+    """Cost of these calls, which no cost of a run has."""
+    costPerRunUsd: float
+    """The same for each of these runs."""
+    guessedCostUsd: float
+    """Part of `costUsd` that is a guess."""
+
+
+class CommitteeShadowWorthPaired(TypedDict):
+    """Both over the same runs."""
+
+    runs: int
+    """Runs with a truth in which both voted for or against."""
+    cases: int
+    """Different cases of these."""
+    participantRight: int
+    """Right votes of the participant."""
+    shadowRight: int
+    """Right votes of the shadow."""
+    participantOnly: int
+    """Runs in which only the participant is right."""
+    shadowOnly: int
+    """Runs in which only the shadow is right."""
+    p: float
+    """McNemar's exact test, two-sided; a case counts once."""
+    isTooFew: bool
+    """Whether the cases are too few to compare the two."""
+
+
+_CommitteeShadowWorthRequired = TypedDict("_CommitteeShadowWorthRequired", {
+    "shadow": "str",
+    "as": "str",
+    "agent": "str",
+    "tried": "int",
+    "summary": "str",
+    "runs": "int",
+    "cases": "int",
+    "notCounted": "Dict[str, int]",
+    "changed": "CommitteeShadowWorthChanged",
+    "rightLost": "CommitteeShadowWorthRightLost",
+    "wrongPrevented": "CommitteeShadowWorthWrongPrevented",
+    "oppositeAllowed": "int",
+    "paired": "CommitteeShadowWorthPaired",
+})
+
+
+_CommitteeShadowWorthOptional = TypedDict("_CommitteeShadowWorthOptional", {
+    "idle": "CommitteeShadowWorthIdle",
+    "cost": "CommitteeShadowWorthCost",
+}, total=False)
+
+
+class CommitteeShadowWorth(_CommitteeShadowWorthRequired, _CommitteeShadowWorthOptional):
+    """What other decisions there had been with a shadow in place of its participant, by counting votes."""
+
+
+
 class CommitteeTruthShare(TypedDict):
     """Their share; absent without runs."""
 
@@ -1722,6 +1882,10 @@ class CommitteeWorth(TypedDict):
     """Cost of all seats in these runs."""
     seats: List[CommitteeSeatWorth]
     """The participants that vote; those whose removal changes most first."""
+    shadows: List[CommitteeShadowWorth]
+    """Agents that were tried beside a participant; no other figure has them."""
+    shadowsLeftOut: int
+    """Shadows without figures: those that were tried last have some, at most 8."""
 
 
 class CommitteeWorths(TypedDict):
@@ -3829,6 +3993,15 @@ class ModelPrice(_ModelPriceRequired, total=False):
     """The cost of a call in a service tier is multiplied by its factor."""
 
 
+class NamedCommitteePolicy(TypedDict):
+    """The policy that governs the smaller committee; absent for the own one of each run."""
+
+    index: int
+    """Its index in `policies` of the request, from 0 on."""
+    name: str
+    """Its id; `policies.0` for one that the request has itself."""
+
+
 class NamedCommitteeAgreement(TypedDict):
     """Agreement with the full committee."""
 
@@ -3840,6 +4013,8 @@ class NamedCommitteeAgreement(TypedDict):
     """Upper end."""
     lowerBound: float
     """One-sided exact bound (Clopper and Pearson) at `alpha`, which confirms it."""
+    undecided: float
+    """Of the cases with the same outcome, those whose votes would have allowed the opposite one, too."""
 
 
 class NamedCommitteeAccuracyAll(TypedDict):
@@ -3909,6 +4084,8 @@ class _NamedCommitteeRequired(TypedDict):
 class NamedCommittee(_NamedCommitteeRequired, total=False):
     """A cheaper committee, confirmed on runs that did not choose it."""
 
+    policy: NamedCommitteePolicy
+    """The policy that governs the smaller committee; absent for the own one of each run."""
     accuracy: NamedCommitteeAccuracy
     """Against the marks `correct` of the confirming half; absent without any."""
 
@@ -5771,6 +5948,14 @@ class SearchFields(TypedDict):
     """The fields, the fast ones first."""
 
 
+class SearchedPolicy(TypedDict, total=False):
+    """A policy under which a smaller committee is tried."""
+
+    policyVersion: str
+    """A registered policy; either this or policy."""
+    policy: OtherPolicy
+
+
 class SeatAnswersPersonsItemRightInterval(TypedDict):
     """Wilson interval of 95 % of `rightShare`."""
 
@@ -5849,6 +6034,15 @@ class SharedModel(TypedDict):
     """The models that they called up to the decision."""
     seats: List[str]
     """Seats that called these, and no others, in each run with a call."""
+
+
+class SharedPrompt(TypedDict):
+    """Seats behind which is the same prompt."""
+
+    promptHash: str
+    """Hashes of their prompts."""
+    seats: List[str]
+    """Seats with these prompts, and no others, in each run whose spans have them."""
 
 
 class _SignalEntryRequired(TypedDict):

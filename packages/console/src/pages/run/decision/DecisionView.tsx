@@ -7,8 +7,10 @@ import { MarkLines } from "../../../ui/marks/MarkChip.tsx"
 import { useMarksHere } from "../../../ui/marks/MarksHere.ts"
 import { cut, LINES_LENGTH, percent, whole } from "../../../view/format/Format.ts"
 import { type ProposalRow, proposalsOf, type Stance } from "../../../view/run/Decision.ts"
+import { shadowsOf } from "../../../view/run/ShadowRows.ts"
 import type { RunViewProps } from "../useShown.ts"
 
+const ShadowsSection = lazily(() => import("./ShadowsSection.tsx"))
 const CardSection = lazily(() => import("../card/CardSection.tsx"))
 
 /** Columns of the matrix; in a larger session the rest is shown on demand. */
@@ -18,6 +20,7 @@ const MOST_PROPOSALS = 50
 /** The proposals, the votes and opinions on each, and the decision. */
 export default function DecisionView({ page, set, shown }: RunViewProps) {
   const rows = useMemo(() => proposalsOf(shown.events), [shown.events])
+  const shadows = useMemo(() => shadowsOf(shown.events), [shown.events])
   const [isWhole, setWhole] = useState(false)
   const { decision, participants, policy } = shown.state
   const tally = new Map((policy.voteTally ?? []).map((entry) => [entry.commitmentId, entry]))
@@ -119,6 +122,11 @@ export default function DecisionView({ page, set, shown }: RunViewProps) {
           </p>
         ) : null}
         <Legend />
+        {shadows.length === 0 ? null : (
+          <Suspense fallback={<div className="skeleton h-32" />}>
+            <ShadowsSection runId={shown.run.id} shadows={shadows} proposals={rows} set={set} />
+          </Suspense>
+        )}
       </div>
     </div>
   )

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { shadowName } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { type Behaviour, makeStage, scriptOf, vote } from "./ShadowStage.ts"
+import { type Behaviour, compiledOf, makeStage, scriptOf, vote } from "./ShadowStage.ts"
 
 /** Runs that are compared byte by byte with a run without a shadow. */
 const RUNS = Number(process.env["SHADOW_RUNS"] ?? 16)
@@ -112,6 +112,18 @@ describe("a shadow", () => {
   failing("hangs", hangs, "failed", /^it did not act within 200 ms after the end of its session$/)
   failing("never exits", neverExits, "acted", /^it still ran 100 ms after its session, and was ended$/, 60_000)
   failing("floods", floods, "failed", /^it sent more than (500 messages|2000 calls in 10 s), and was ended$/, 60_000)
+
+  it.live("that is never ready delays neither its launch nor its session", () =>
+    Effect.gen(function* () {
+      const stage = yield* makeStage()
+      const sessionId = sessionOf(90_004)
+      const shadow = { shadow: shadowName("one", "agent-x"), as: "one", agent: "agent-x" }
+      yield* stage.shadows.start({ compiled: compiledOf(sessionId), shadow, ttlMs: 60_000, agent: Effect.never })
+      yield* stage.script(sessionId, 1)
+      assert.strictEqual((yield* stage.bytesOf(sessionId)).length, scriptOf(1).length)
+      assert.lengthOf(stage.records, 0)
+    })
+  )
 
   it.live("is replayed a session that ended before the shadow was started", () =>
     Effect.gen(function* () {

@@ -1,5 +1,6 @@
-// Holds the A2A server to clients and contracts of others: starts everything on this machine, then the contracts of
-// dummy-a2a, and the clients of a2a-sdk (Python) and @a2a-js/sdk, unmodified.
+// Holds both sides of A2A to programs of others: starts everything on this machine, then tries the server with the
+// contracts of dummy-a2a and the clients of a2a-sdk (Python) and @a2a-js/sdk, and launches an example with agents on
+// the servers of both SDKs, and with dummy-a2a in each of its states. All unmodified.
 //
 //   npm run test:a2a
 //
@@ -22,9 +23,11 @@ import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import { packsWithAgent, participantFindings } from "./a2a/participants.mjs"
 
 const SDK = "1.3.0"
 const CONTRACTS = "0.6.4"
+const EXPRESS = "5.2.1"
 const CANNOT_RUN = 77
 /** The first start makes a database. Milliseconds. */
 const START_LIMIT = 180_000
@@ -32,7 +35,9 @@ const START_LIMIT = 180_000
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const tools = join(root, ".tools", `a2a-${SDK}-${CONTRACTS}`)
 const python = join(tools, "python", "bin", "python")
-const sdk = join(tools, "js", "node_modules", "@a2a-js", "sdk", "dist", "client", "index.js")
+const js = join(tools, "js")
+const sdk = join(js, "node_modules", "@a2a-js", "sdk", "dist", "client", "index.js")
+const express = join(js, "node_modules", "express", "package.json")
 const folder = mkdtempSync(join(tmpdir(), "runplane-a2a-"))
 // The server of PostgreSQL may run as another user.
 chmodSync(folder, 0o755)
@@ -43,21 +48,22 @@ const works = (command, args, options = {}) => spawnSync(command, args, { stdio:
 
 /** Installs the packages into a folder of their own, once. */
 const ensureTools = () => {
-  if (existsSync(sdk) && works(python, ["-c", "import a2a, dummy_a2a.contracts"])) return undefined
+  if (existsSync(sdk) && existsSync(express) && works(python, ["-c", "import a2a, dummy_a2a.contracts"]))
+    return undefined
   const system = ["python3.13", "python3.12", "python3"].find((name) =>
     works(name, ["-c", "import venv, sys; sys.exit(sys.version_info < (3, 12))"])
   )
   if (system === undefined) return "there is no Python 3.12 or later with venv on this machine"
   say(`installing a2a-sdk ${SDK}, dummy-a2a ${CONTRACTS} and @a2a-js/sdk ${SDK} into .tools`)
   rmSync(tools, { recursive: true, force: true })
-  mkdirSync(join(tools, "js"), { recursive: true })
+  mkdirSync(js, { recursive: true })
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
   const installs = [
     [system, ["-m", "venv", join(tools, "python")]],
     [python, [...pip, `a2a-sdk[http-server]==${SDK}`, "uvicorn==0.38.0"]],
     // It pins an older SDK, of which the contracts use two constants.
     [python, [...pip, "--no-deps", `dummy-a2a==${CONTRACTS}`]],
-    ["npm", ["install", "--silent", "--prefix", join(tools, "js"), `@a2a-js/sdk@${SDK}`]]
+    ["npm", ["install", "--silent", "--prefix", js, `@a2a-js/sdk@${SDK}`, `express@${EXPRESS}`]]
   ]
   if (installs.every(([command, args]) => works(command, args))) return undefined
   rmSync(tools, { recursive: true, force: true })
@@ -99,11 +105,11 @@ const packs = () => {
   return copy
 }
 
-const startServices = async () => {
+const startServices = async (name, packs) => {
   const [launcher, controlPlane, sandbox, auth, postgres] = await Promise.all(Array.from({ length: 5 }, freePort))
   const child = spawn("node", [join(root, "packages/stack/src/main.ts"), "--no-demo"], {
     cwd: root,
-    stdio: ["ignore", "pipe", openSync(join(folder, "services.log"), "w")],
+    stdio: ["ignore", "pipe", openSync(join(folder, `${name}.log`), "w")],
     env: {
       ...process.env,
       LAUNCHER_PORT: launcher,
@@ -112,8 +118,8 @@ const startServices = async () => {
       SANDBOX_PORT: sandbox,
       AUTH_PORT: auth,
       RUNPLANE_POSTGRES_PORT: postgres,
-      RUNPLANE_DATA_DIR: join(folder, "data"),
-      PACKS_DIR: packs(),
+      RUNPLANE_DATA_DIR: join(folder, name),
+      PACKS_DIR: packs,
       LOG_LEVEL: "error"
     }
   })
@@ -126,7 +132,7 @@ const startServices = async () => {
     })
     child.once("exit", (code) => reject(new Error(`the services ended with exit code ${code}`)))
   })
-  return { child, url: `http://127.0.0.1:${launcher}` }
+  return { child, url: `http://127.0.0.1:${launcher}`, controlPlane: `http://127.0.0.1:${controlPlane}` }
 }
 
 const stop = (child) =>
@@ -175,12 +181,28 @@ if (missing !== undefined) {
   say(missing)
   process.exit(CANNOT_RUN)
 }
-const { child, url } = await startServices()
+/** Starts services, and stops them after the trial. */
+const withServices = async (name, packs, trial) => {
+  const services = await startServices(name, packs)
+  try {
+    return await trial(services)
+  } finally {
+    await stop(services.child)
+  }
+}
+
 try {
-  const findings = [...clientFindings(url), ...contractFindings(url)]
+  const port = await freePort()
+  const guide = join(folder, "guide")
+  mkdirSync(guide)
+  const findings = [
+    ...(await withServices("server", packs(), ({ url }) => [...clientFindings(url), ...contractFindings(url)])),
+    ...(await withServices("participants", packsWithAgent(root, guide, port), ({ controlPlane, url }) =>
+      participantFindings(root, { controlPlane, launcher: url }, { python, js, folder: guide, port }, say)
+    ))
+  ]
   for (const finding of findings) say(finding)
   process.exitCode = findings.length === 0 ? 0 : 1
 } finally {
-  await stop(child)
   rmSync(folder, { recursive: true, force: true })
 }

@@ -36,6 +36,8 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/guides/consensus.md: from typing import TypedDict": "packages/stack/test/clients/Clients.runtime.test.ts",
   "docs/guides/consensus.md: import asyncio": "packages/stack/test/clients/Clients.runtime.test.ts",
   "docs/guides/a2a.md: import asyncio": "scripts/test-a2a.mjs",
+  'docs/guides/a2a-voter.md: import { readFileSync } from "node:fs"': "scripts/a2a/participants.mjs",
+  "docs/guides/a2a-voter.md: import json": "scripts/a2a/participants.mjs",
   "docs/guides/mcp.md: import asyncio": "packages/control-plane/test/features/mcp/McpAnswers.integration.test.ts",
   "docs/guides/ci.md: name: gate": "packages/cli/test/gate/CiGuide.test.ts",
   "docs/guides/ci.md: gate:": "packages/cli/test/gate/CiGuide.test.ts",
@@ -79,6 +81,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/guides/consensus.md: python3 -m venv agents": CLIENTS,
   "docs/guides/consensus.md: agents/bin/python graph.py": CLIENTS,
   "docs/guides/consensus.md: agents/bin/python subagents.py": CLIENTS,
+  'docs/guides/a2a-voter.md: PACKS_DIR="$PWD/packs" npm --prefix "$CHECKOUT" start':
+    "starts services on the ports of the guides; scripts/a2a/participants.mjs starts them on others",
   "docs/guides/ag-ui.md: npm init -y && npm pkg set type=module": BY_HAND,
   "docs/guides/ag-ui.md: <!doctype html>": BY_HAND,
   'docs/guides/ag-ui.md: import { HttpAgent } from "@ag-ui/client"': BY_HAND,

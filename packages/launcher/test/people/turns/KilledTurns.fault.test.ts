@@ -79,7 +79,6 @@ describe("a service that is killed in a turn of an agent that speaks A2A", () =>
         // An answer that is lost is found again where the agent shows it.
         if (!keepsContext) assert.strictEqual(resent, ROUNDS)
         if (step === "request-sent" && keepsContext) assert.strictEqual(resent, 0)
-        yield* Effect.logInfo(`${step}: ${ROUNDS} kills, ${ROUNDS} votes, ${resent} messages sent once more`)
       }),
     LIMIT_MS
   )

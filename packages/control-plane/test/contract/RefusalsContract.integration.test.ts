@@ -324,7 +324,7 @@ contract("Validation of other bodies", [
     [
       [
         { label: "x" },
-        "kind must be one of the following values: trace, json, report, log, bundle, people.item, people.answer, people.question, shadow.acts"
+        "kind must be one of the following values: trace, json, report, log, bundle, people.item, people.answer, people.question, a2a.turn, shadow.acts"
       ],
       [{ kind: "log" }, "label must be a string"],
       [{ kind: "log", label: "" }, "label should not be empty"],

@@ -173,7 +173,7 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
     [
       {},
       [
-        "kind must be one of the following values: trace, json, report, log, bundle, people.item, people.answer, people.question, shadow.acts",
+        "kind must be one of the following values: trace, json, report, log, bundle, people.item, people.answer, people.question, a2a.turn, shadow.acts",
         "label must be a string",
         "label should not be empty"
       ]

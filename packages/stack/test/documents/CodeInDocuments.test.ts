@@ -81,7 +81,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/guides/consensus.md: python3 -m venv agents": CLIENTS,
   "docs/guides/consensus.md: agents/bin/python graph.py": CLIENTS,
   "docs/guides/consensus.md: agents/bin/python subagents.py": CLIENTS,
-  'docs/guides/a2a-voter.md: PACKS_DIR="$PWD/packs" npm --prefix "$CHECKOUT" start':
+  'docs/guides/a2a-voter.md: cd "$CHECKOUT" && PACKS_DIR="$OLDPWD/packs" npm start':
     "starts services on the ports of the guides; scripts/a2a/participants.mjs starts them on others",
   "docs/guides/ag-ui.md: npm init -y && npm pkg set type=module": BY_HAND,
   "docs/guides/ag-ui.md: <!doctype html>": BY_HAND,

@@ -203,7 +203,7 @@ layer(layerFiled, { excludeTestServices: true })("an erasure of a run that only 
   it.effect("continues the chain of the erasures from before, and of itself", () =>
     Effect.gen(function* () {
       const target = yield* ArchiveStore
-      const runId = yield* oldPersonRun
+      const runId = yield* betweenWrites(target, oldPersonRun)
       const first = yield* eraseText(runId, "has paid twice")
       yield* passInto(target, options)
       yield* removeRuns([runId], { ...aDeletion, reason: "expired" })

@@ -24,6 +24,8 @@ CREATE TABLE people.turns (
   is_received boolean NOT NULL DEFAULT false,
   -- Messages of all phases that were sent once more.
   resent integer NOT NULL DEFAULT 0,
+  -- SHA-256 of the token that the agent sends with notices of the task; null where it sends none.
+  notice_sha256 text,
   -- What the agent states that its tasks have used, by phase.
   usage jsonb NOT NULL DEFAULT '{}',
   failure text,

@@ -4,7 +4,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 const SCENARIO = "incident/region-failover"
-/** The deadline of turns by the version of the scenario: no answer comes late by a slow machine, only by a slow agent. */
+/** The deadlines of turns by the version of the scenario: only a slow agent answers late, not a slow machine. */
 const DEADLINES = { "1.0.0": "60s", "1.1.0": "3s" }
 const PARTICIPANT = "security-analyst"
 const GUIDE_PORT = "4100"

@@ -202,6 +202,7 @@ export {
   turnMessage,
   turnMessageId
 } from "./turns/TurnMessage.ts"
+export { NOTICE_TOKEN_HEADER, noticePath, taskOfNotice } from "./turns/TurnNotice.ts"
 export { TurnRecord, turnFactOf } from "./turns/TurnRecord.ts"
 export {
   readTurns,

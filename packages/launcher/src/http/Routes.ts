@@ -31,6 +31,7 @@ import { SignInRoutes } from "./inbox/SignInRoutes.ts"
 import { HealthHttp, LaunchHttp, ProcessesHttp } from "./LaunchHttp.ts"
 import { PeopleHttp } from "./PeopleHttp.ts"
 import { isSlackPath, SlackRoutes } from "./slack/SlackRoutes.ts"
+import { isTurnNoticePath, TurnNoticeRoutes } from "./turns/TurnNoticeRoutes.ts"
 
 /** The probes of a platform (docs/reference/admin.md#readiness, docs/reference/admin.md#metrics-endpoint). */
 const ProbesHttp = HttpApiBuilder.group(
@@ -119,7 +120,7 @@ const toConsole = Layer.unwrap(
 /** Other protocols have bodies that their handlers read. */
 const layerRawBodies = Layer.succeed(RawRoutes, {
   known: (request) => request,
-  has: (path) => isSlackPath(path) || isA2aPath(path),
+  has: (path) => isSlackPath(path) || isA2aPath(path) || isTurnNoticePath(path),
   refusal: (_, answer) => answer
 })
 
@@ -130,6 +131,7 @@ export const LauncherRoutes = Layer.merge(api, A2aRoutes).pipe(
   Layer.merge(toConsole),
   Layer.merge(SignInRoutes),
   Layer.merge(SlackRoutes),
+  Layer.merge(TurnNoticeRoutes),
   // The edge is registered first, so it is around the page too.
   Layer.merge(Layer.provide(InboxPage, LauncherEdge.layer)),
   Layer.merge(LauncherEdge.layer),

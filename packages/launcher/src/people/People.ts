@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { DatabaseUnavailable, describeSqlError } from "@runplane/database"
 import { ParticipantClient } from "@runplane/runtime"
+import { LaunchSettings, readSettings } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -34,6 +35,9 @@ import { SeatRunner } from "./SeatRunner.ts"
 import { SeatWork } from "./SeatWork.ts"
 import { SignInRows } from "./SignInRows.ts"
 import { Suspensions } from "./suspend/Suspensions.ts"
+import { NoticeAddress } from "./turns/TurnCalls.ts"
+import { TurnRows } from "./turns/TurnRows.ts"
+import { TurnWakes } from "./turns/TurnWakes.ts"
 
 /** The seats of people in a service that has a database for them. */
 export interface PeopleShape {
@@ -58,6 +62,8 @@ export interface PeopleShape {
   readonly proofs: PasskeyProofs["Service"]
   readonly suspensions: Suspensions["Service"]
   readonly links: Links["Service"]
+  readonly turns: TurnRows["Service"]
+  readonly turnWakes: TurnWakes["Service"]
 }
 
 /** The seats of people; undefined in a service without a database, which launches no scenario with a seat. */
@@ -70,7 +76,12 @@ export class People extends Context.Service<People, PeopleShape | undefined>()("
       if (settings.runtimeAddress === "") {
         return yield* invalidConfig(`${DATABASE_SETTING} needs PROTO_RUNTIME_ADDRESS: seats act in that runtime`)
       }
-      return layerWith(settings.database, yield* runtimeOptions(settings))
+      const { url } = yield* Effect.mapError(readSettings({ url: LaunchSettings.LAUNCHER_PUBLIC_URL }), ({ message }) =>
+        invalidConfig(message)
+      )
+      return layerWith(settings.database, yield* runtimeOptions(settings)).pipe(
+        Layer.provide(Layer.succeed(NoticeAddress, url))
+      )
     })
   )
 
@@ -105,7 +116,9 @@ const layerWith = (
         passkeys: yield* Passkeys,
         proofs: yield* PasskeyProofs,
         suspensions: yield* Suspensions,
-        links: yield* Links
+        links: yield* Links,
+        turns: yield* TurnRows,
+        turnWakes: yield* TurnWakes
       })
     })
   ).pipe(
@@ -124,7 +137,8 @@ const layerWith = (
         NoticeRows.layer,
         NoticeEvents.layer,
         Delegations.layer,
-        SignInRows.layer
+        SignInRows.layer,
+        TurnWakes.layer
       )
     ),
     Layer.provide([SeatRunner.layer, layerRecordOutbox]),

@@ -17,9 +17,9 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { JsonObject } from "../common/Json.ts"
+import { readRemoteJson } from "../common/RemoteJson.ts"
 import { authorizationOf, type Credential } from "./RemoteCards.ts"
 import { type Bounds, type RemoteAnswer, RemoteFailure, RemoteHttp } from "./RemoteHttp.ts"
-import { readRemoteJson } from "./RemoteJson.ts"
 
 /** Bytes of an answer, and of one event of a stream: the answer of an agent is a small data part. */
 const MAX_BYTES = 1_024 * 1_024
@@ -63,16 +63,17 @@ interface Operation {
 const id = (task: string) => encodeURIComponent(task)
 
 const operations = {
-  send: (message: JsonObject, waits: boolean): Operation => {
-    const params = { message, configuration: { returnImmediately: !waits, acceptedOutputModes: OUTPUT } }
+  send: (message: JsonObject, waits: boolean, notices: Notices | undefined): Operation => {
+    const configuration = { returnImmediately: !waits, acceptedOutputModes: OUTPUT, ...noticesTo(notices) }
+    const params = { message, configuration }
     return {
       method: "SendMessage",
       params,
       rest: (base) => HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(`${base}/message:send`), params)
     }
   },
-  stream: (message: JsonObject): Operation => {
-    const params = { message, configuration: { acceptedOutputModes: OUTPUT } }
+  stream: (message: JsonObject, notices: Notices | undefined): Operation => {
+    const params = { message, configuration: { acceptedOutputModes: OUTPUT, ...noticesTo(notices) } }
     return {
       method: "SendStreamingMessage",
       params,
@@ -104,7 +105,23 @@ const operations = {
   })
 }
 
+/** Where an agent sends notices of a task, and the token by which they count. */
+export interface Notices {
+  readonly id: string
+  readonly url: string
+  readonly token: string
+}
+
+const noticesTo = (notices: Notices | undefined) =>
+  notices === undefined ? {} : { taskPushNotificationConfig: { ...notices } }
+
 const OUTPUT = [JSON_TYPE, TEXT_TYPE]
+
+/** The trace and the notices of a message. */
+export interface Sending {
+  readonly traceparent: string | undefined
+  readonly notices: Notices | undefined
+}
 
 /** Pages of tasks that are read. */
 const MAX_PAGES = 20
@@ -159,10 +176,10 @@ export const makeRemoteCalls = Effect.fnUntraced(function* (credential: Credenti
 
   return {
     /** `waits`: the answer comes when the task has stopped. */
-    send: (agent: RemoteAgent, message: JsonObject, traceparent: string | undefined, waits: boolean) =>
-      Effect.flatMap(call(agent, operations.send(message, waits), traceparent), readAs(decodeReply)),
-    stream: (agent: RemoteAgent, message: JsonObject, traceparent: string | undefined) =>
-      events(agent, operations.stream(message), traceparent),
+    send: (agent: RemoteAgent, message: JsonObject, { notices, traceparent, waits }: Sending & { waits: boolean }) =>
+      Effect.flatMap(call(agent, operations.send(message, waits, notices), traceparent), readAs(decodeReply)),
+    stream: (agent: RemoteAgent, message: JsonObject, { notices, traceparent }: Sending) =>
+      events(agent, operations.stream(message, notices), traceparent),
     subscribe: (agent: RemoteAgent, task: string, traceparent: string | undefined) =>
       events(agent, operations.subscribe(task), traceparent),
     get: (agent: RemoteAgent, task: string) => Effect.flatMap(call(agent, operations.get(task)), readAs(decodeTask)),

@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { readRemoteJson } from "../common/RemoteJson.ts"
 import { type CardForged, verifyCard } from "./CardSignature.ts"
 import { type Bounds, RemoteFailure, RemoteHttp, timedOut } from "./RemoteHttp.ts"
-import { readRemoteJson } from "./RemoteJson.ts"
 
 /** A card, and the keys of its signatures. */
 const CARD: Bounds = { maxBytes: 256 * 1_024, timeoutMs: 5_000 }

@@ -16,7 +16,9 @@ export const RemoteCard = Schema.Struct({
       })
     )
   ),
-  capabilities: optional(Schema.Struct({ streaming: optional(Schema.Boolean) })),
+  capabilities: optional(
+    Schema.Struct({ streaming: optional(Schema.Boolean), pushNotifications: optional(Schema.Boolean) })
+  ),
   signatures: optional(
     Schema.Array(
       Schema.Struct({ protected: Schema.String, signature: Schema.String, header: optional(Schema.JsonObject) })
@@ -34,6 +36,8 @@ export const RemoteInterface = Schema.Struct({
   url: Schema.String,
   binding: Schema.Literals(["JSONRPC", "HTTP+JSON"]),
   streaming: Schema.Boolean,
+  /** Whether it sends a notice when a task has changed. */
+  push: optional(Schema.Boolean),
   tenant: optional(Schema.String)
 })
 export type RemoteInterface = typeof RemoteInterface.Type
@@ -66,6 +70,7 @@ export const interfaceOf = (card: RemoteCard, entrypoint: string): Result.Result
       url: `${address.origin}${address.pathname}`.replace(/\/+$/, ""),
       binding,
       streaming: capabilities?.streaming === true,
+      ...(capabilities?.pushNotifications === true && { push: true }),
       ...(tenant !== "" && { tenant })
     })
   }

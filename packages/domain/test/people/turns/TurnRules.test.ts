@@ -93,6 +93,13 @@ describe("the interface of an agent card", () => {
     )
   })
 
+  it("has streams and notices where the card offers them", () => {
+    const of = (capabilities: NonNullable<RemoteCard["capabilities"]>) =>
+      Result.map(interfaceOf({ ...cardWith(jsonRpc), capabilities }, ENTRY), ({ push, streaming }) => [streaming, push])
+    assert.deepStrictEqual(of({ streaming: true, pushNotifications: true }), Result.succeed([true, true]))
+    assert.deepStrictEqual(of({ pushNotifications: false }), Result.succeed([false, undefined]))
+  })
+
   it.each([
     ["of version 0.3", cardWith({ ...jsonRpc, protocolVersion: "0.3" }), "it offers JSONRPC 0.3; JSONRPC or"],
     ["over gRPC alone", cardWith({ ...jsonRpc, protocolBinding: "GRPC" }), "it offers GRPC 1.0; JSONRPC or"],

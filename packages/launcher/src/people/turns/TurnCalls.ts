@@ -8,6 +8,7 @@ import {
   isLastWord,
   isoTime,
   isStopped,
+  noticePath,
   payloadTypeName,
   policyLines,
   type RemoteAgent,
@@ -21,7 +22,10 @@ import {
   usageOfReply
 } from "@runplane/domain"
 import { decodePayload } from "@runplane/runtime"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -34,6 +38,14 @@ import type { SeatSession } from "../SeatSession.ts"
 import { type TurnRow, TurnRows } from "./TurnRows.ts"
 
 const NOTHING_YET: RemoteReply = {}
+
+/** Bytes of the token of notices, which the row has as a hash alone. */
+const TOKEN_BYTES = 32
+
+export const tokenSha256 = (token: string): string => createHash("sha256").update(token).digest("hex")
+
+/** The address of the service for the notices of agents; empty without one. */
+export const NoticeAddress = Context.Reference<string>("runplane/launcher/NoticeAddress", { defaultValue: () => "" })
 
 const sha1 = (bytes: Uint8Array): Uint8Array => createHash("sha1").update(bytes).digest()
 
@@ -70,6 +82,23 @@ export const turnContentOf = ({ facts, row, rules, view }: SeatSession, item: It
   }
 }
 
+const contextOf = ({ participant, sessionId }: Addressed) => contextIdOf(sessionId, participant)
+const messageIdOf = ({ participant, sessionId }: Addressed, { item, phase }: TurnRow) =>
+  turnMessageId(sha1, { sessionId, participant, turn: item, phase })
+
+/** Where the agent of a turn sends notices; undefined where its card offers none, or the service has no address. */
+const makeNotices = Effect.gen(function* () {
+  const rows = yield* TurnRows
+  const random = yield* SecureRandom.SecureRandom
+  const address = (yield* NoticeAddress).replace(/\/+$/, "")
+  return Effect.fnUntraced(function* ({ agent }: Turn, { item }: TurnRow) {
+    if (agent.interface.push !== true || address === "") return undefined
+    const token = Hex.encode(yield* random.randomBytes(TOKEN_BYTES))
+    yield* rows.noteToken(item, tokenSha256(token))
+    return { id: item, url: `${address}${noticePath(item)}`, token }
+  })
+})
+
 /**
  * The exchange with the agent of a turn. Each call goes one step on from the row: an answer that is lost is looked for
  * at the agent before its message is sent again, under the same id.
@@ -77,10 +106,7 @@ export const turnContentOf = ({ facts, row, rules, view }: SeatSession, item: It
 export const makeTurnCalls = Effect.gen(function* () {
   const { calls } = yield* RemoteAgents
   const rows = yield* TurnRows
-
-  const contextOf = ({ participant, sessionId }: Addressed) => contextIdOf(sessionId, participant)
-  const messageIdOf = ({ participant, sessionId }: Addressed, { item, phase }: TurnRow) =>
-    turnMessageId(sha1, { sessionId, participant, turn: item, phase })
+  const noticesOf = yield* makeNotices
 
   /** Follows a stream to its end, or to that of the task. It shows which task it is; `get` reads the answer. */
   const follow = Effect.fnUntraced(function* (row: TurnRow, events: Stream.Stream<RemoteEvent, RemoteFailure>) {
@@ -122,11 +148,12 @@ export const makeTurnCalls = Effect.gen(function* () {
       traceparent
     })
     yield* rows.noteSend(row.item)
+    const sending = { traceparent, notices: yield* noticesOf(turn, row) }
     // The stream of a follow-up may begin with the state before it.
     if (agent.interface.streaming && row.phase !== "input") {
-      return yield* follow(row, calls.stream(agent, message, traceparent))
+      return yield* follow(row, calls.stream(agent, message, sending))
     }
-    const reply = yield* calls.send(agent, message, traceparent, row.phase === "input")
+    const reply = yield* calls.send(agent, message, { ...sending, waits: row.phase === "input" })
     yield* rows.noteReceived(row.item, reply.task?.id)
     return reply
   })

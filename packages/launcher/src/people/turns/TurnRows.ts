@@ -75,6 +75,19 @@ const make = Effect.gen(function* () {
       sql`UPDATE people.turns SET sends = sends + 1, resent = resent + CASE WHEN sends > 0 THEN 1 ELSE 0 END
           WHERE item = ${item}::uuid`,
 
+    /** The token of the next notices, by its hash. */
+    noteToken: (item: string, sha256: string) =>
+      sql`UPDATE people.turns SET notice_sha256 = ${sha256} WHERE item = ${item}::uuid`,
+
+    /** Whether a token and a task are those of the turn of an open item; any task fits before one is known. */
+    takesNotice: (item: string, sha256: string, taskId: string) =>
+      Effect.map(
+        sql`SELECT FROM people.turns t JOIN people.items i ON i.id = t.item
+            WHERE t.item = ${item}::uuid AND t.notice_sha256 = ${sha256} AND i.state = 'open'
+              AND coalesce(t.task_id, ${taskId}) = ${taskId}`,
+        (rows) => rows.length > 0
+      ),
+
     /** The agent has the message of the phase, with the task that it made of it. */
     noteReceived: (item: string, taskId: string | undefined) =>
       Effect.asVoid(

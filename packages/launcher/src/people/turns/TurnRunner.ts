@@ -1,5 +1,6 @@
 import { backoffMs, basisOf, isFinal, type RemoteAgent, turnStep } from "@runplane/domain"
 import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
@@ -12,6 +13,7 @@ import type { SeatRow } from "../SeatRows.ts"
 import { type AgentSeat, makeTurnActs, PAUSES } from "./TurnActs.ts"
 import { makeTurnCalls, type Turn, turnContentOf } from "./TurnCalls.ts"
 import { type TurnRow, TurnRows } from "./TurnRows.ts"
+import { TurnWakes } from "./TurnWakes.ts"
 
 /** How long a cancellation may hold the end of a seat up. Milliseconds. */
 const CANCEL_MS = 10_000
@@ -32,13 +34,17 @@ export class TurnRunner extends Context.Service<
   static readonly layer = Layer.effect(
     TurnRunner,
     Effect.suspend(() => make)
-  )
+  ).pipe(Layer.provide([SecureRandom.layerWebCrypto, TurnWakes.layer]))
 }
 
 /** What of a reply is settled. */
 type Settled = "done" | "goes-on"
 const DONE: Settled = "done"
 const GOES_ON: Settled = "goes-on"
+
+/** A notice of the agent ends the pause. */
+const pause = (wakes: TurnWakes["Service"], item: string, tries: number) =>
+  Effect.raceFirst(Effect.sleep(backoffMs(PAUSES, tries)), wakes.next(item))
 
 const keyOf = ({ seat, sessionId }: SeatRow) => JSON.stringify([sessionId, seat])
 
@@ -47,10 +53,10 @@ const make = Effect.gen(function* () {
   const exchange = yield* makeTurnCalls
   const items = yield* ItemRows
   const turns = yield* TurnRows
+  const wakes = yield* TurnWakes
   const fibers = yield* FiberMap.make<string>()
   /** The items whose turns run, by seat. */
   const running = new Map<string, Set<string>>()
-
   const { act, failTurn, readSession } = yield* makeTurnActs
 
   /** One step of a turn. */
@@ -95,7 +101,7 @@ const make = Effect.gen(function* () {
         }
         yield* Effect.logInfo(`the agent of ${seat.row.seat} in ${seat.row.sessionId} is away: ${reason}`)
       }
-      yield* Effect.sleep(backoffMs(PAUSES, tries))
+      yield* pause(wakes, item, tries)
     }
   })
 

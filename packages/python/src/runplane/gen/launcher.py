@@ -1613,6 +1613,7 @@ class _RemoteTurnsValueAgentInterfaceRequired(TypedDict):
 
 
 class RemoteTurnsValueAgentInterface(_RemoteTurnsValueAgentInterfaceRequired, total=False):
+    push: bool
     tenant: str
 
 

@@ -1,7 +1,7 @@
 import { isDeeperThan, MAX_JSON_DEPTH } from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { JsonObject } from "../common/Json.ts"
+import type { JsonObject } from "./Json.ts"
 
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 const read = Schema.decodeUnknownOption(Schema.JsonObject)

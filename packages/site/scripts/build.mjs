@@ -29,6 +29,8 @@ const { links } = await new LinkChecker().check({
   serverRoot: site,
   recurse: true,
   checkFragments: true,
+  // A connection that the local server closes while it is used again says nothing about a link.
+  retryErrors: true,
   // Other hosts are no business of a build.
   linksToSkip: async (link) => !local.test(link)
 })

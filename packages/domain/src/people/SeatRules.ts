@@ -157,11 +157,15 @@ export interface PeopleFault {
 const decode = Schema.decodeUnknownResult(PeopleText, { errors: "all", onExcessProperty: "error" })
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
+/** All faults of a member of a launch, each with its field. */
+export const faultsIn =
+  (member: "people" | "a2a") =>
+  ({ issue }: Schema.SchemaError): ReadonlyArray<PeopleFault> =>
+    format(issue).issues.map(({ message, path = [] }) => {
+      const at = path.map((part) => String(typeof part === "object" ? part.key : part))
+      return { level: "error", at, message: `${member}${at.map((key) => `.${key}`).join("")}: ${message}` }
+    })
+
 /** Reads `people:`; the failures are all of its faults, each with its field. */
 export const readPeople = (value: unknown): Result.Result<PeopleText, ReadonlyArray<PeopleFault>> =>
-  Result.mapError(decode(value), ({ issue }) =>
-    format(issue).issues.map(({ message, path = [] }): PeopleFault => {
-      const at = path.map((part) => String(typeof part === "object" ? part.key : part))
-      return { level: "error", at, message: `people${at.map((key) => `.${key}`).join("")}: ${message}` }
-    })
-  )
+  Result.mapError(decode(value), faultsIn("people"))

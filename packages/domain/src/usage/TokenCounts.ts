@@ -58,11 +58,20 @@ export const countsOf = (stated: StatedUnder): TokenCounts | undefined => {
   const [wholeInput, wholeOutput] = wholes(inputs, outputs, total.tokens)
   const promptTokens = Math.min(wholeInput, MAX_TOKENS_PER_CALL)
   const completionTokens = Math.min(wholeOutput, MAX_TOKENS_PER_CALL)
-  const totalTokens = Math.max(total.tokens, promptTokens + completionTokens)
+  return consistentCounts({
+    ...{ promptTokens, completionTokens, totalTokens: total.tokens },
+    ...{ cachedTokens: cacheRead.tokens, cacheWriteTokens: cacheWrite.tokens, reasoningTokens: reasoning.tokens }
+  })
+}
+
+/** Counts whose parts are within their wholes; undefined when all are 0. */
+export const consistentCounts = (stated: Required<TokenCounts>): TokenCounts | undefined => {
+  const { completionTokens, promptTokens } = stated
+  const totalTokens = Math.max(stated.totalTokens, promptTokens + completionTokens)
   if (totalTokens === 0) return undefined
-  const cachedTokens = Math.min(cacheRead.tokens, promptTokens)
-  const cacheWriteTokens = Math.min(cacheWrite.tokens, promptTokens - cachedTokens)
-  const reasoningTokens = Math.min(reasoning.tokens, completionTokens)
+  const cachedTokens = Math.min(stated.cachedTokens, promptTokens)
+  const cacheWriteTokens = Math.min(stated.cacheWriteTokens, promptTokens - cachedTokens)
+  const reasoningTokens = Math.min(stated.reasoningTokens, completionTokens)
   return {
     promptTokens,
     completionTokens,

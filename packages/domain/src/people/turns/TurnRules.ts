@@ -1,9 +1,8 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import type { BoundPolicy } from "../../policies/Policy.ts"
 import { actFaults, type PeopleContext } from "../SeatFaults.ts"
-import { type PeopleFault, type SeatMode, SeatText, seatMode, seatRules } from "../SeatRules.ts"
+import { faultsIn, type PeopleFault, type SeatMode, SeatText, seatMode, seatRules } from "../SeatRules.ts"
 
 const optional = Schema.optionalKey
 const { acts, ask, deadline, stale, when } = SeatText.fields
@@ -31,16 +30,10 @@ export const TurnsText = Schema.Record(Schema.String, TurnText).annotate({
 export type TurnsText = typeof TurnsText.Type
 
 const decode = Schema.decodeUnknownResult(TurnsText, { errors: "all", onExcessProperty: "error" })
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /** Reads `a2a:`; the failures are all of its faults, each with its field. */
 export const readTurns = (value: unknown): Result.Result<TurnsText, ReadonlyArray<PeopleFault>> =>
-  Result.mapError(decode(value), ({ issue }) =>
-    format(issue).issues.map(({ message, path = [] }): PeopleFault => {
-      const at = path.map((part) => String(typeof part === "object" ? part.key : part))
-      return { level: "error", at, message: `a2a${at.map((key) => `.${key}`).join("")}: ${message}` }
-    })
-  )
+  Result.mapError(decode(value), faultsIn("a2a"))
 
 /** The rules of a turn as those of a seat: no person may answer it, and its deadline leaves what a failure leaves. */
 export const turnSeat = ({ onFailure = "nothing", ...text }: TurnText): SeatText => ({

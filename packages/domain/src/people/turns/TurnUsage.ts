@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { MAX_TOKENS_PER_CALL, type TokenCounts } from "../../usage/TokenCounts.ts"
+import { consistentCounts, MAX_TOKENS_PER_CALL, type TokenCounts } from "../../usage/TokenCounts.ts"
 import { textAt } from "../../values/JsonReader.ts"
 import type { JsonObject } from "../../values/PayloadDecoder.ts"
 import type { RemoteReply } from "./RemoteTask.ts"
@@ -62,21 +62,10 @@ const countsIn = (metadata: JsonObject): TokenCounts | undefined => {
     }
     return 0
   }
-  const promptTokens = at(INPUT)
-  const completionTokens = at(OUTPUT)
-  const totalTokens = Math.max(at(TOTAL), promptTokens + completionTokens)
-  if (totalTokens === 0) return undefined
-  const cachedTokens = Math.min(at(CACHED), promptTokens)
-  const cacheWriteTokens = Math.min(at(WRITTEN), promptTokens - cachedTokens)
-  const reasoningTokens = Math.min(at(REASONING), completionTokens)
-  return {
-    promptTokens,
-    completionTokens,
-    totalTokens,
-    ...(cachedTokens > 0 && { cachedTokens }),
-    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
-    ...(reasoningTokens > 0 && { reasoningTokens })
-  }
+  return consistentCounts({
+    ...{ promptTokens: at(INPUT), completionTokens: at(OUTPUT), totalTokens: at(TOTAL) },
+    ...{ cachedTokens: at(CACHED), cacheWriteTokens: at(WRITTEN), reasoningTokens: at(REASONING) }
+  })
 }
 
 const isCount = (value: Schema.Json | undefined): value is number =>
